@@ -1,1 +1,1 @@
-fn main() {}
+fn main() { for c in capt_api::crd::own().into_iter().chain(capt_api::crd::foreign(capt_api::crd::Foreign::Terraform)).chain(capt_api::crd::foreign(capt_api::crd::Foreign::ClusterApi)) { print!("---\n{}", serde_saphyr::to_string(&c).unwrap()); } }

@@ -1,0 +1,80 @@
+//! The CRDs as they are installed: derived from the kinds, then given what the derive cannot say.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+};
+use kube::{CustomResourceExt, ResourceExt};
+use serde_json::Value;
+
+use crate::capi::Cluster;
+use crate::capt_cluster::{CAPTCluster, CAPTClusterTemplate};
+use crate::capt_control_plane::{CAPTControlPlane, CAPTControlPlaneTemplate};
+use crate::crossplane::{ProviderConfig, Workspace};
+use crate::names::{MANAGED_BY_CAPT, label};
+use crate::workspace_template::WorkspaceTemplate;
+use crate::workspace_template_apply::WorkspaceTemplateApply;
+
+/// The version that all of CAPT's own kinds have.
+const OWN_VERSION: &str = "v1beta1";
+
+/// CRDs of kinds that somebody else may have installed already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Foreign {
+    /// Crossplane's Workspace and `ProviderConfig`.
+    Terraform,
+    /// Cluster API's Cluster.
+    ClusterApi,
+}
+
+/// The CRDs of CAPT's own kinds.
+pub fn own() -> Vec<CustomResourceDefinition> {
+    let contract = (label::CONTRACT_V1BETA2, OWN_VERSION);
+    vec![
+        finished(CAPTCluster::crd(), &[contract]),
+        finished(CAPTClusterTemplate::crd(), &[contract]),
+        finished(CAPTControlPlane::crd(), &[contract]),
+        finished(CAPTControlPlaneTemplate::crd(), &[contract]),
+        finished(WorkspaceTemplate::crd(), &[contract, (label::MOVE, "")]),
+        finished(WorkspaceTemplateApply::crd(), &[contract, (label::MOVE_HIERARCHY, "")]),
+    ]
+}
+
+/// CRDs that are compatible with those of others, for homes where the others are not.
+pub fn foreign(which: Foreign) -> Vec<CustomResourceDefinition> {
+    match which {
+        Foreign::Terraform => vec![finished(Workspace::crd(), &[]), finished(ProviderConfig::crd(), &[])],
+        Foreign::ClusterApi => vec![finished(Cluster::crd(), &[])],
+    }
+}
+
+fn finished(mut crd: CustomResourceDefinition, labels: &[(&str, &str)]) -> CustomResourceDefinition {
+    let own = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    let managed = (label::MANAGED_BY.to_owned(), MANAGED_BY_CAPT.to_owned());
+    *crd.labels_mut() = own.chain([managed]).collect::<BTreeMap<_, _>>();
+    for version in &mut crd.spec.versions {
+        if let Some(schema) = version.schema.as_mut().and_then(|schema| schema.open_api_v3_schema.as_mut()) {
+            without_null(schema);
+        }
+    }
+    crd
+}
+
+/// Takes `nullable` and `null` out of a schema: the API server then drops nulls that users write.
+fn without_null(schema: &mut JSONSchemaProps) {
+    schema.nullable = None;
+    if let Some(members) = &mut schema.enum_ {
+        members.retain(|member| member.0 != Value::Null);
+    }
+    let properties = schema.properties.iter_mut().flat_map(BTreeMap::values_mut);
+    properties.for_each(without_null);
+    match &mut schema.items {
+        Some(JSONSchemaPropsOrArray::Schema(items)) => without_null(items),
+        Some(JSONSchemaPropsOrArray::Schemas(items)) => items.iter_mut().for_each(without_null),
+        None => {}
+    }
+    if let Some(JSONSchemaPropsOrBool::Schema(values)) = &mut schema.additional_properties {
+        without_null(values);
+    }
+}
