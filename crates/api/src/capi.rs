@@ -20,8 +20,17 @@ use crate::endpoint::Endpoint;
     shortname = "cl",
     category = "cluster-api",
     doc = "A Cluster is a Kubernetes cluster: its network, its control plane and what belongs to it.",
-    printcolumn(name = "PAUSED", type_ = "string", json_path = ".status.conditions[?(@.type=='Paused')].status", priority = "1"),
-    printcolumn(name = "AVAILABLE", type_ = "string", json_path = ".status.conditions[?(@.type=='Available')].status"),
+    printcolumn(
+        name = "PAUSED",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Paused')].status",
+        priority = "1"
+    ),
+    printcolumn(
+        name = "AVAILABLE",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Available')].status"
+    ),
     printcolumn(name = "PHASE", type_ = "string", json_path = ".status.phase"),
     printcolumn(name = "AGE", type_ = "date", json_path = ".metadata.creationTimestamp"),
     derive = "PartialEq"

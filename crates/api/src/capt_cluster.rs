@@ -22,10 +22,18 @@ use crate::template_metadata::TemplateMetadata;
     category = "capt",
     category = "cluster-api",
     doc = "A CAPTCluster is the network of a cluster: a VPC made from a template, or one that exists already.",
-    printcolumn(name = "CLUSTER", type_ = "string", json_path = ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']"),
+    printcolumn(
+        name = "CLUSTER",
+        type_ = "string",
+        json_path = ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']"
+    ),
     printcolumn(name = "VPC-ID", type_ = "string", json_path = ".status.vpcId"),
     printcolumn(name = "READY", type_ = "boolean", json_path = ".status.ready"),
-    printcolumn(name = "REASON", type_ = "string", json_path = ".status.conditions[?(@.type=='Ready')].reason"),
+    printcolumn(
+        name = "REASON",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Ready')].reason"
+    ),
     printcolumn(name = "AGE", type_ = "date", json_path = ".metadata.creationTimestamp"),
     derive = "PartialEq"
 )]

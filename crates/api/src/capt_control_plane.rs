@@ -24,7 +24,11 @@ use crate::template_metadata::TemplateMetadata;
     category = "capt",
     category = "cluster-api",
     doc = "A CAPTControlPlane is a Kubernetes control plane that a Terraform module makes, with its endpoint and credentials.",
-    printcolumn(name = "CLUSTER", type_ = "string", json_path = ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']"),
+    printcolumn(
+        name = "CLUSTER",
+        type_ = "string",
+        json_path = ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']"
+    ),
     printcolumn(name = "READY", type_ = "string", json_path = ".status.ready"),
     printcolumn(name = "PHASE", type_ = "string", json_path = ".status.phase"),
     printcolumn(name = "VERSION", type_ = "string", json_path = ".spec.version"),

@@ -18,8 +18,16 @@ use serde_json::Value;
     category = "managed",
     category = "terraform",
     doc = "A Workspace is one root module of Terraform with its own state.",
-    printcolumn(name = "SYNCED", type_ = "string", json_path = ".status.conditions[?(@.type=='Synced')].status"),
-    printcolumn(name = "READY", type_ = "string", json_path = ".status.conditions[?(@.type=='Ready')].status"),
+    printcolumn(
+        name = "SYNCED",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Synced')].status"
+    ),
+    printcolumn(
+        name = "READY",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Ready')].status"
+    ),
     printcolumn(name = "AGE", type_ = "date", json_path = ".metadata.creationTimestamp"),
     derive = "PartialEq"
 )]

@@ -138,6 +138,8 @@ pub enum Reason {
     VariableInvalid,
     /// A reference leads to another namespace that has not granted it.
     ReferenceNotGranted,
+    /// A Secret of a name that CAPT needs belongs to somebody else.
+    SecretNotOwned,
     /// The rendered Workspace is larger than the API server takes.
     WorkspaceTooLarge,
     /// The API server refused the Workspace.
@@ -156,6 +158,8 @@ pub enum Reason {
     WaitingForDependents,
     /// The API server could not be asked.
     ApiError,
+    /// The object itself cannot be read.
+    Unreadable,
 }
 
 impl Reason {
@@ -182,6 +186,7 @@ impl Reason {
         Self::VariableMissing,
         Self::VariableInvalid,
         Self::ReferenceNotGranted,
+        Self::SecretNotOwned,
         Self::WorkspaceTooLarge,
         Self::WorkspaceRefused,
         Self::ApprovalRequired,
@@ -191,6 +196,7 @@ impl Reason {
         Self::Deleting,
         Self::WaitingForDependents,
         Self::ApiError,
+        Self::Unreadable,
     ];
 
     /// The word as it stands in conditions, Events and metrics.
@@ -217,6 +223,7 @@ impl Reason {
             Self::VariableMissing => "VariableMissing",
             Self::VariableInvalid => "VariableInvalid",
             Self::ReferenceNotGranted => "ReferenceNotGranted",
+            Self::SecretNotOwned => "SecretNotOwned",
             Self::WorkspaceTooLarge => "WorkspaceTooLarge",
             Self::WorkspaceRefused => "WorkspaceRefused",
             Self::ApprovalRequired => "ApprovalRequired",
@@ -226,6 +233,7 @@ impl Reason {
             Self::Deleting => "Deleting",
             Self::WaitingForDependents => "WaitingForDependents",
             Self::ApiError => "ApiError",
+            Self::Unreadable => "Unreadable",
         }
     }
 }

@@ -23,9 +23,22 @@ use crate::reference::SecretTarget;
     category = "terraform",
     doc = "A WorkspaceTemplate is a Terraform module with its defaults. A WorkspaceTemplateApply makes a Workspace of it.",
     printcolumn(name = "VERSION", type_ = "string", json_path = ".spec.template.metadata.version"),
-    printcolumn(name = "READY", type_ = "string", json_path = ".status.conditions[?(@.type=='Ready')].status"),
-    printcolumn(name = "REASON", type_ = "string", json_path = ".status.conditions[?(@.type=='Ready')].reason"),
-    printcolumn(name = "DESCRIPTION", type_ = "string", json_path = ".spec.template.metadata.description", priority = "1"),
+    printcolumn(
+        name = "READY",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Ready')].status"
+    ),
+    printcolumn(
+        name = "REASON",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Ready')].reason"
+    ),
+    printcolumn(
+        name = "DESCRIPTION",
+        type_ = "string",
+        json_path = ".spec.template.metadata.description",
+        priority = "1"
+    ),
     printcolumn(name = "AGE", type_ = "date", json_path = ".metadata.creationTimestamp"),
     derive = "PartialEq"
 )]

@@ -25,10 +25,23 @@ use crate::reference::{
     doc = "A WorkspaceTemplateApply makes one Workspace from a WorkspaceTemplate and keeps it in line with template and variables.",
     printcolumn(name = "WORKSPACE", type_ = "string", json_path = ".status.workspaceName"),
     printcolumn(name = "APPLIED", type_ = "boolean", json_path = ".status.applied"),
-    printcolumn(name = "READY", type_ = "string", json_path = ".status.conditions[?(@.type=='Ready')].status"),
-    printcolumn(name = "REASON", type_ = "string", json_path = ".status.conditions[?(@.type=='Ready')].reason"),
+    printcolumn(
+        name = "READY",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Ready')].status"
+    ),
+    printcolumn(
+        name = "REASON",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Ready')].reason"
+    ),
     printcolumn(name = "TEMPLATE", type_ = "string", json_path = ".spec.templateRef.name", priority = "1"),
-    printcolumn(name = "MESSAGE", type_ = "string", json_path = ".status.conditions[?(@.type=='Ready')].message", priority = "1"),
+    printcolumn(
+        name = "MESSAGE",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Ready')].message",
+        priority = "1"
+    ),
     printcolumn(name = "AGE", type_ = "date", json_path = ".metadata.creationTimestamp"),
     derive = "PartialEq"
 )]

@@ -1,5 +1,22 @@
 //! The shell of CAPT: one driver per kind, watches, apply, leadership, metrics, probes.
+//!
+//! Decisions are made in `capt-core`; this crate sees, acts and tells.
 
+mod context;
+mod diagnostics;
+mod drive;
+mod error;
+mod events;
+mod feed;
+mod index;
+pub mod install;
+mod leader;
 pub mod manager;
+mod metrics;
 pub mod options;
 pub mod rbac;
+mod store;
+mod watches;
+mod workspace_template;
+mod workspace_template_apply;
+mod write;

@@ -1,25 +1,166 @@
 //! Wires watches, leadership, diagnostics and shutdown; the only place that knows all drivers.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use futures::channel::mpsc::unbounded;
 use kube::Client;
+use kube::runtime::events::{Recorder, Reporter};
+use kube::runtime::reflector;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tracing::info;
 
+use crate::context::{Attempts, Context};
+use crate::diagnostics::{self, Readiness};
+use crate::drive::drive;
+use crate::index::Index;
+use crate::leader::Leadership;
+use crate::metrics::{Kind, Metrics};
 use crate::options::Options;
+use crate::store::{Presence, Reader};
+use crate::watches::{self, Queues, Writers};
+use crate::{workspace_template, workspace_template_apply};
 
-/// Why the manager stopped by itself.
+/// Why the manager could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The probes' and metrics' address could not be used.
     #[error("listening on {address} for probes and metrics")]
     Listen {
         /// The address.
-        address: std::net::SocketAddr,
+        address: SocketAddr,
         /// What the operating system said.
         source: std::io::Error,
     },
 }
 
-/// Runs every controller until `shutdown` is cancelled.
-pub async fn run(_client: Client, _options: Options, shutdown: CancellationToken) -> Result<(), Error> {
-    shutdown.cancelled().await;
+/// Runs every controller until `shutdown` is cancelled, as the only one where leader election is on.
+pub async fn run(client: Client, options: Options, shutdown: CancellationToken) -> Result<(), Error> {
+    let metrics = Metrics::new();
+    let (readiness, seen) = watch::channel(Readiness::Starting("its turn"));
+    let serving = CancellationToken::new();
+    let mut servers = JoinSet::new();
+    if let Some(address) = options.diagnostics_address {
+        let listener =
+            TcpListener::bind(address).await.map_err(|source| Error::Listen { address, source })?;
+        servers.spawn(diagnostics::serve(listener, metrics.clone(), seen, serving.child_token()));
+    }
+    match options.leader_election.clone() {
+        None => act(client, options, metrics, &readiness, shutdown).await,
+        Some(election) => {
+            let leadership = Leadership::new(client.clone(), election);
+            while !shutdown.is_cancelled() {
+                readiness.send_replace(Readiness::StandingBy);
+                let stop = shutdown.child_token();
+                tokio::select! {
+                    () = shutdown.cancelled() => break,
+                    () = leadership.acquire() => {}
+                }
+                let acting = act(client.clone(), options.clone(), metrics.clone(), &readiness, stop.clone());
+                let mut acting = std::pin::pin!(acting);
+                tokio::select! {
+                    () = &mut acting => {}
+                    () = leadership.keep() => {
+                        stop.cancel();
+                        acting.await;
+                    }
+                }
+            }
+            leadership.release().await;
+        }
+    }
+    serving.cancel();
+    servers.join_all().await;
+    info!("the manager has stopped");
     Ok(())
+}
+
+/// Watches and reconciles until `shutdown`; running reconciles are allowed to end.
+async fn act(
+    client: Client,
+    options: Options,
+    metrics: Metrics,
+    readiness: &watch::Sender<Readiness>,
+    shutdown: CancellationToken,
+) {
+    readiness.send_replace(Readiness::Starting("the first listing of its objects"));
+    metrics.leads(true);
+    let (context, writers) = context(client, options, metrics.clone());
+    let (apply_sender, applies) = unbounded();
+    let (template_sender, templates) = unbounded();
+    let queues = Queues { applies: apply_sender, templates: template_sender };
+    let mut watching = JoinSet::new();
+    watches::start(&context, writers, &queues, &mut watching);
+    tokio::select! {
+        () = shutdown.cancelled() => {}
+        () = listed(&context) => {
+            readiness.send_replace(Readiness::Acting);
+            info!("watching and reconciling");
+            tokio::join!(
+                drive(
+                    Kind::WorkspaceTemplateApply,
+                    &context.applies,
+                    applies,
+                    workspace_template_apply::reconcile,
+                    Arc::clone(&context),
+                    shutdown.clone(),
+                ),
+                drive(
+                    Kind::WorkspaceTemplate,
+                    &context.templates,
+                    templates,
+                    workspace_template::reconcile,
+                    Arc::clone(&context),
+                    shutdown.clone(),
+                ),
+            );
+        }
+    }
+    watching.shutdown().await;
+    metrics.leads(false);
+}
+
+fn context(client: Client, options: Options, metrics: Metrics) -> (Arc<Context>, Writers) {
+    let (applies, apply_writer) = reflector::store();
+    let (templates, template_writer) = reflector::store();
+    let (workspaces, workspace_writer) = reflector::store();
+    let (clusters, cluster_writer) = reflector::store();
+    let reporter = Reporter::from("capt");
+    let context = Context {
+        recorder: Recorder::new(client.clone(), reporter),
+        client,
+        options,
+        metrics,
+        applies: Reader::new(applies),
+        templates: Reader::new(templates),
+        workspaces: Reader::new(workspaces),
+        clusters: Reader::new(clusters),
+        index: Index::default(),
+        attempts: Attempts::default(),
+    };
+    let writers = Writers {
+        applies: apply_writer,
+        templates: template_writer,
+        workspaces: workspace_writer,
+        clusters: cluster_writer,
+    };
+    (Arc::new(context), writers)
+}
+
+/// Waits until of every kind it is known what there is, or that it is not installed: whoever decides earlier takes what has not
+/// been listed for absent.
+async fn listed(context: &Context) {
+    let presences = [
+        context.applies.presence(),
+        context.templates.presence(),
+        context.workspaces.presence(),
+        context.clusters.presence(),
+    ];
+    for mut presence in presences {
+        // The sender lives in the context.
+        let _ = presence.wait_for(|presence| *presence != Presence::Unknown).await;
+    }
 }

@@ -1,0 +1,94 @@
+//! What every driver has at hand.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use capt_api::{Cluster, Workspace, WorkspaceTemplate, WorkspaceTemplateApply};
+use capt_core::tie::ApplyKey;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use k8s_openapi::jiff::Timestamp;
+use kube::Client;
+use kube::runtime::controller::Action;
+use kube::runtime::events::Recorder;
+
+use crate::error::{Error, Retry};
+use crate::index::{Index, Name};
+use crate::metrics::Metrics;
+use crate::options::Options;
+use crate::store::{Held, Reader};
+
+/// What every driver has at hand.
+pub(crate) struct Context {
+    pub(crate) client: Client,
+    pub(crate) options: Options,
+    pub(crate) recorder: Recorder,
+    pub(crate) metrics: Metrics,
+    pub(crate) applies: Reader<WorkspaceTemplateApply>,
+    pub(crate) templates: Reader<WorkspaceTemplate>,
+    pub(crate) workspaces: Reader<Workspace>,
+    pub(crate) clusters: Reader<Cluster>,
+    pub(crate) index: Index<ApplyKey>,
+    pub(crate) attempts: Attempts,
+}
+
+impl Context {
+    /// The Cluster that an object belongs to, if it is known.
+    pub(crate) fn cluster_of(&self, metadata: &ObjectMeta) -> Option<Held<Cluster>> {
+        let name = capt_core::standing::cluster_name(metadata)?;
+        self.clusters.get(metadata.namespace.as_deref(), name)
+    }
+}
+
+/// Now, to the second: what Kubernetes keeps of it.
+pub(crate) fn now() -> Time {
+    let now = Timestamp::now();
+    Time(Timestamp::from_second(now.as_second()).unwrap_or(now))
+}
+
+/// How often each object has failed in a row.
+#[derive(Debug, Default)]
+pub(crate) struct Attempts(Mutex<HashMap<Name, u32>>);
+
+impl Attempts {
+    /// When to try again after a failure.
+    pub(crate) fn failed(&self, object: Name, error: &Error) -> Action {
+        let mut attempts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = attempts.entry(object).or_default();
+        let pause = pause(error.retry(), *count);
+        *count = count.saturating_add(1);
+        Action::requeue(pause)
+    }
+
+    /// Starts counting anew.
+    pub(crate) fn succeeded(&self, object: &Name) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(object);
+    }
+}
+
+/// How long to wait after the given number of failures in a row.
+fn pause(retry: Retry, failures: u32) -> Duration {
+    let (first, longest) = match retry {
+        Retry::AtOnce => (Duration::from_millis(50), Duration::from_secs(10)),
+        Retry::Backoff => (Duration::from_secs(1), Duration::from_mins(1)),
+        Retry::Rarely => (Duration::from_secs(5), Duration::from_mins(10)),
+    };
+    first.saturating_mul(2_u32.saturating_pow(failures.min(16))).min(longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::first(Retry::Backoff, 0, Duration::from_secs(1))]
+    #[case::grows(Retry::Backoff, 3, Duration::from_secs(8))]
+    #[case::is_bounded(Retry::Backoff, 1_000_000, Duration::from_mins(1))]
+    #[case::conflicts_are_tried_soon(Retry::AtOnce, 0, Duration::from_millis(50))]
+    #[case::refusals_rarely(Retry::Rarely, 9, Duration::from_mins(10))]
+    fn pauses_grow_and_are_bounded(#[case] retry: Retry, #[case] failures: u32, #[case] expected: Duration) {
+        assert_eq!(pause(retry, failures), expected);
+    }
+}

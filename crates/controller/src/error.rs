@@ -1,0 +1,85 @@
+//! What can go wrong while acting, and when it is tried again.
+
+use capt_api::names::Reason;
+use kube::core::Status;
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The API server could not be asked, or answered with an error.
+    #[error("{doing}")]
+    Api {
+        /// What we were doing.
+        doing: String,
+        /// What the API server or the connection said.
+        #[source]
+        source: kube::Error,
+    },
+    /// A defect of CAPT. Other objects go on.
+    #[error("reconciling ended in a panic: {message}")]
+    Panicked {
+        /// What the panic said.
+        message: String,
+    },
+}
+
+/// When a failed reconcile is tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Retry {
+    /// Soon, since somebody else changed the object in between.
+    AtOnce,
+    /// With growing pauses.
+    Backoff,
+    /// With long pauses: it takes somebody to change something, which mostly brings a reconcile of its own.
+    Rarely,
+}
+
+impl Error {
+    pub(crate) fn api(doing: impl Into<String>) -> impl FnOnce(kube::Error) -> Self {
+        let doing = doing.into();
+        move |source| Self::Api { doing, source }
+    }
+
+    fn status(&self) -> Option<&Status> {
+        match self {
+            Self::Api { source: kube::Error::Api(status), .. } => Some(status),
+            Self::Api { .. } | Self::Panicked { .. } => None,
+        }
+    }
+
+    /// Whether an object of this name was there already, or had changed in between.
+    pub(crate) fn is_conflict(&self) -> bool {
+        self.status().is_some_and(|status| status.code == 409)
+    }
+
+    /// Whether the object was not there.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.status().is_some_and(|status| status.code == 404)
+    }
+
+    /// When it is tried again.
+    pub(crate) fn retry(&self) -> Retry {
+        match self.status().map(|status| status.code) {
+            Some(409) => Retry::AtOnce,
+            Some(400 | 403 | 413 | 422) => Retry::Rarely,
+            Some(_) | None => Retry::Backoff,
+        }
+    }
+
+    /// The word for conditions, Events and metrics.
+    pub(crate) fn reason(&self) -> Reason {
+        match self.retry() {
+            Retry::Rarely => Reason::WorkspaceRefused,
+            Retry::AtOnce | Retry::Backoff => Reason::ApiError,
+        }
+    }
+
+    /// A sentence with its causes, each once.
+    pub(crate) fn sentence(&self) -> String {
+        match self {
+            Self::Api { doing, source: kube::Error::Api(status) } => format!("{doing}: {}", status.message),
+            Self::Api { doing, source } => format!("{doing}: {source}"),
+            Self::Panicked { .. } => self.to_string(),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Watches: each keeps its store up to date and tells which objects were touched.
+//!
+//! A kind that is not installed is waited for by watching its CRD. Lost connections are retried with backoff.
+
+use std::collections::HashSet;
+use std::fmt::Debug;
+
+use futures::{Stream, StreamExt};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::core::PartialObjectMeta;
+use kube::runtime::WatchStreamExt;
+use kube::runtime::reflector::Lookup;
+use kube::runtime::reflector::store::Writer;
+use kube::runtime::wait::{await_condition, conditions};
+use kube::runtime::watcher::{self, Event, watcher};
+use kube::{Api, Client, Resource};
+use serde::de::DeserializeOwned;
+use tracing::{info, warn};
+
+use crate::metrics::{Kind, Metrics};
+use crate::store::{Guarded, Presence, Reader};
+
+/// What a watch is about.
+#[derive(Clone)]
+pub(crate) struct Source<K> {
+    pub(crate) client: Client,
+    pub(crate) api: Api<K>,
+    pub(crate) config: watcher::Config,
+    pub(crate) kind: Kind,
+    pub(crate) metrics: Metrics,
+}
+
+/// What happened to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touch {
+    /// It is there.
+    There,
+    /// It is gone.
+    Gone,
+}
+
+/// Keeps a store up to date for ever, and calls `touched` after the store shows the change.
+///
+/// After a (re)listing everything is touched that is there now or was there before.
+pub(crate) async fn follow<K>(
+    source: Source<Guarded<K>>,
+    known: Reader<K>,
+    mut writer: Writer<Guarded<K>>,
+    trim: fn(&mut K),
+    mut touched: impl FnMut(&ObjectMeta, Touch) + Send,
+) where
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static,
+{
+    let reader = writer.as_reader();
+    loop {
+        await_kind(&source, &known).await;
+        let events = watcher(source.api.clone(), source.config.clone())
+            .modify(move |object: &mut Guarded<K>| {
+                object.meta_mut().managed_fields = None;
+                if let Ok(object) = &mut object.0 {
+                    trim(object);
+                }
+            })
+            .default_backoff();
+        let mut events = std::pin::pin!(events);
+        while let Some(event) = next(&mut events, source.kind, &source.metrics).await {
+            let before = match &event {
+                Event::InitDone => reader.state(),
+                _ => Vec::new(),
+            };
+            writer.apply_watcher_event(&event);
+            source.metrics.objects(source.kind, reader.len());
+            match &event {
+                Event::Apply(object) => touched(object.meta(), Touch::There),
+                Event::Delete(object) => touched(object.meta(), Touch::Gone),
+                Event::Init | Event::InitApply(_) => {}
+                Event::InitDone => {
+                    let after = reader.state();
+                    let names: HashSet<_> = after.iter().map(|object| object.to_object_ref(())).collect();
+                    let gone = before.iter().filter(|object| !names.contains(&object.to_object_ref(())));
+                    gone.for_each(|object| touched(object.meta(), Touch::Gone));
+                    known.set_presence(Presence::Listed);
+                    after.iter().for_each(|object| touched(object.meta(), Touch::There));
+                }
+            }
+        }
+    }
+}
+
+/// Watches metadata only, keeps nothing, and calls `touched` for every change.
+pub(crate) async fn overhear<K>(
+    source: Source<PartialObjectMeta<K>>,
+    mut touched: impl FnMut(&ObjectMeta) + Send,
+) where
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
+{
+    loop {
+        let events = watcher(source.api.clone(), source.config.clone()).default_backoff();
+        let mut events = std::pin::pin!(events);
+        while let Some(event) = next(&mut events, source.kind, &source.metrics).await {
+            match &event {
+                Event::Apply(PartialObjectMeta { metadata, .. })
+                | Event::InitApply(PartialObjectMeta { metadata, .. })
+                | Event::Delete(PartialObjectMeta { metadata, .. }) => touched(metadata),
+                Event::Init | Event::InitDone => {}
+            }
+        }
+    }
+}
+
+/// The next event; `None` when the kind is not installed any more.
+async fn next<K>(
+    events: &mut (impl Stream<Item = watcher::Result<Event<K>>> + Unpin),
+    kind: Kind,
+    metrics: &Metrics,
+) -> Option<Event<K>> {
+    loop {
+        match events.next().await? {
+            Ok(event) => return Some(event),
+            Err(error) if is_kind_missing(&error) => {
+                warn!(%kind, "the kind is not installed any more; waiting for it");
+                return None;
+            }
+            Err(error) => {
+                metrics.watch_failed(kind);
+                warn!(%kind, error = &error as &dyn std::error::Error, "watch interrupted; trying again");
+            }
+        }
+    }
+}
+
+fn is_kind_missing(error: &watcher::Error) -> bool {
+    match error {
+        watcher::Error::InitialListFailed(kube::Error::Api(status))
+        | watcher::Error::WatchStartFailed(kube::Error::Api(status)) => status.code == 404,
+        _ => false,
+    }
+}
+
+/// Waits until the CRD of a kind is there and served.
+async fn await_kind<K>(source: &Source<Guarded<K>>, known: &Reader<K>)
+where
+    K: Resource<DynamicType = ()> + Clone + Debug + 'static,
+{
+    let Source { client, kind, .. } = source;
+    let crds: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let name = format!("{}.{}", K::plural(&()), K::group(&()));
+    match crds.get_metadata_opt(&name).await {
+        Ok(Some(_)) => {}
+        Ok(None) => {
+            info!(%kind, crd = name, "the kind is not installed yet; waiting for it");
+            known.set_presence(Presence::Absent);
+        }
+        // Whoever may not read CRDs can still watch the kind itself.
+        Err(_) => return,
+    }
+    if let Err(error) = await_condition(crds, &name, conditions::is_crd_established()).await {
+        warn!(%kind, error = &error as &dyn std::error::Error, "waiting for a CRD was interrupted; trying the kind itself");
+    }
+}

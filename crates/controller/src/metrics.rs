@@ -1,0 +1,179 @@
+//! Prometheus metrics. Every label is an enum, so that the number of series is bounded.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use capt_api::names::Reason;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+
+/// A kind that CAPT watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    WorkspaceTemplate,
+    WorkspaceTemplateApply,
+    Workspace,
+    Cluster,
+    Secret,
+    ConfigMap,
+    Namespace,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, formatter)
+    }
+}
+
+impl EncodeLabelValue for Kind {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
+        EncodeLabelValue::encode(&self.to_string(), encoder)
+    }
+}
+
+/// How a reconcile ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
+pub(crate) enum Outcome {
+    /// Nothing is left to do.
+    Settled,
+    /// It waits for something.
+    Waiting,
+    /// It failed and is tried again.
+    Failed,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KindLabels {
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReconcileLabels {
+    kind: Kind,
+    outcome: Outcome,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ReasonLabel(Reason);
+
+impl EncodeLabelValue for ReasonLabel {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
+        EncodeLabelValue::encode(&self.0.as_str(), encoder)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct FailureLabels {
+    kind: Kind,
+    reason: ReasonLabel,
+}
+
+/// All metrics of the manager.
+#[derive(Clone)]
+pub(crate) struct Metrics {
+    registry: Arc<Registry>,
+    reconciles: Family<ReconcileLabels, Counter>,
+    durations: Family<KindLabels, Histogram>,
+    failures: Family<FailureLabels, Counter>,
+    watch_failures: Family<KindLabels, Counter>,
+    objects: Family<KindLabels, Gauge>,
+    leader: Gauge,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let mut registry = Registry::with_prefix("capt");
+        let reconciles = Family::default();
+        let durations = Family::new_with_constructor(seconds as fn() -> Histogram);
+        let failures = Family::default();
+        let watch_failures = Family::default();
+        let objects = Family::default();
+        let leader = Gauge::default();
+        registry.register(
+            "reconciles",
+            "Reconciles that ended, by outcome. Failed ones are tried again.",
+            reconciles.clone(),
+        );
+        registry.register("reconcile_duration_seconds", "How long reconciles took.", durations.clone());
+        registry.register(
+            "reconcile_failures",
+            "Reconciles that failed, by reason. A steady rise means that an object does not heal by itself.",
+            failures.clone(),
+        );
+        registry.register(
+            "watch_failures",
+            "Watches that were interrupted. A steady rise means that the API server cannot be reached or refuses.",
+            watch_failures.clone(),
+        );
+        registry.register("watched_objects", "Objects that the manager keeps in memory.", objects.clone());
+        registry.register("leader", "1 if this manager is the one that acts.", leader.clone());
+        Self {
+            registry: Arc::new(registry),
+            reconciles,
+            durations,
+            failures,
+            watch_failures,
+            objects,
+            leader,
+        }
+    }
+
+    pub(crate) fn reconciled(&self, kind: Kind, outcome: Outcome, duration: Duration) {
+        self.reconciles.get_or_create(&ReconcileLabels { kind, outcome }).inc();
+        self.durations.get_or_create(&KindLabels { kind }).observe(duration.as_secs_f64());
+    }
+
+    pub(crate) fn failed(&self, kind: Kind, reason: Reason) {
+        self.failures.get_or_create(&FailureLabels { kind, reason: ReasonLabel(reason) }).inc();
+    }
+
+    pub(crate) fn watch_failed(&self, kind: Kind) {
+        self.watch_failures.get_or_create(&KindLabels { kind }).inc();
+    }
+
+    pub(crate) fn objects(&self, kind: Kind, count: usize) {
+        self.objects.get_or_create(&KindLabels { kind }).set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+
+    pub(crate) fn leads(&self, leads: bool) {
+        self.leader.set(i64::from(leads));
+    }
+
+    /// Everything in Prometheus' text format.
+    pub(crate) fn encode(&self) -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}
+
+/// From a millisecond to half a minute.
+fn seconds() -> Histogram {
+    Histogram::new(exponential_buckets(0.001, 2.0, 15))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_tell_what_happened_without_naming_objects() {
+        let metrics = Metrics::new();
+        metrics.reconciled(Kind::WorkspaceTemplateApply, Outcome::Failed, Duration::from_millis(3));
+        metrics.failed(Kind::WorkspaceTemplateApply, Reason::WorkspaceRefused);
+        metrics.leads(true);
+        let text = metrics.encode().unwrap();
+        for line in [
+            r#"capt_reconciles_total{kind="WorkspaceTemplateApply",outcome="Failed"} 1"#,
+            r#"capt_reconcile_failures_total{kind="WorkspaceTemplateApply",reason="WorkspaceRefused"} 1"#,
+            "capt_leader 1",
+        ] {
+            assert!(text.contains(line), "{line} is missing in:\n{text}");
+        }
+    }
+}

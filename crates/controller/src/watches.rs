@@ -1,0 +1,250 @@
+//! Which change brings up which object.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use capt_api::names::label;
+use capt_api::{Workspace, WorkspaceTemplate, WorkspaceTemplateApply};
+use capt_core::tie::ApplyKey;
+use futures::channel::mpsc::UnboundedSender;
+use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::core::PartialObjectMeta;
+use kube::runtime::reflector::ObjectRef;
+use kube::runtime::reflector::store::Writer;
+use kube::runtime::watcher;
+use kube::{Api, Resource};
+use tokio::task::JoinSet;
+
+use crate::context::Context;
+use crate::feed::{Source, Touch, follow, overhear};
+use crate::index::{Dependency, Name};
+use crate::metrics::Kind;
+use crate::store::{Guarded, Presence, key_of};
+
+/// Where objects that are to be looked at are announced.
+#[derive(Clone)]
+pub(crate) struct Queues {
+    pub(crate) applies: UnboundedSender<ObjectRef<Guarded<WorkspaceTemplateApply>>>,
+    pub(crate) templates: UnboundedSender<ObjectRef<Guarded<WorkspaceTemplate>>>,
+}
+
+/// What the watches write into.
+pub(crate) struct Writers {
+    pub(crate) applies: Writer<Guarded<WorkspaceTemplateApply>>,
+    pub(crate) templates: Writer<Guarded<WorkspaceTemplate>>,
+    pub(crate) workspaces: Writer<Guarded<Workspace>>,
+    pub(crate) clusters: Writer<Guarded<capt_api::Cluster>>,
+}
+
+/// Starts every watch.
+pub(crate) fn start(context: &Arc<Context>, writers: Writers, queues: &Queues, tasks: &mut JoinSet<()>) {
+    let Writers { applies, templates, workspaces, clusters } = writers;
+    tasks.spawn(follow_applies(Arc::clone(context), applies, queues.clone()));
+    tasks.spawn(follow_templates(Arc::clone(context), templates, queues.clone()));
+    tasks.spawn(follow_workspaces(Arc::clone(context), workspaces, queues.clone()));
+    tasks.spawn(follow_clusters(Arc::clone(context), clusters, queues.clone()));
+    tasks.spawn(await_workspaces(Arc::clone(context), queues.clone()));
+
+    let secrets = source::<PartialObjectMeta<Secret>>(context, Kind::Secret);
+    let named = |metadata: &ObjectMeta| Dependency::Secret(key_of(metadata));
+    tasks.spawn(overhear(secrets, announce(context, queues, named)));
+    let maps = source::<PartialObjectMeta<ConfigMap>>(context, Kind::ConfigMap);
+    let named = |metadata: &ObjectMeta| Dependency::ConfigMap(key_of(metadata));
+    tasks.spawn(overhear(maps, announce(context, queues, named)));
+    if context.options.namespace.is_none() {
+        let named = |metadata: &ObjectMeta| Dependency::Namespace(key_of(metadata).name);
+        tasks.spawn(overhear(
+            cluster_source::<PartialObjectMeta<Namespace>>(context, Kind::Namespace),
+            announce(context, queues, named),
+        ));
+    }
+}
+
+async fn follow_applies(
+    context: Arc<Context>,
+    writer: Writer<Guarded<WorkspaceTemplateApply>>,
+    queues: Queues,
+) {
+    let mut source = source::<Guarded<WorkspaceTemplateApply>>(&context, Kind::WorkspaceTemplateApply);
+    if let Some(value) = &context.options.watch_filter {
+        source.config = source.config.labels(&format!("{}={value}", label::WATCH_FILTER));
+    }
+    let mut changes = Changes::default();
+    follow(
+        source,
+        context.applies.clone(),
+        writer,
+        |_| (),
+        |metadata, touch| {
+            context.applies.caught_up(metadata);
+            let key = key_of(metadata);
+            if !changes.is_news(metadata, touch) {
+                return;
+            }
+            match touch {
+                Touch::There => queue(&queues, &apply_key(&key)),
+                Touch::Gone => context.index.forget(&apply_key(&key)),
+            }
+            bring_up(&context, &queues, &Dependency::Apply(key));
+        },
+    )
+    .await;
+}
+
+async fn follow_templates(context: Arc<Context>, writer: Writer<Guarded<WorkspaceTemplate>>, queues: Queues) {
+    let source = source::<Guarded<WorkspaceTemplate>>(&context, Kind::WorkspaceTemplate);
+    let mut changes = Changes::default();
+    follow(
+        source,
+        context.templates.clone(),
+        writer,
+        |_| (),
+        |metadata, touch| {
+            if changes.is_news(metadata, touch) {
+                let key = key_of(metadata);
+                // The receiver lives as long as the watches.
+                let _ = queues.templates.unbounded_send(ObjectRef::new(&key.name).within(&key.namespace));
+                bring_up(&context, &queues, &Dependency::Template(key));
+            }
+        },
+    )
+    .await;
+}
+
+async fn follow_workspaces(context: Arc<Context>, writer: Writer<Guarded<Workspace>>, queues: Queues) {
+    let source = cluster_source::<Guarded<Workspace>>(&context, Kind::Workspace);
+    follow(source, context.workspaces.clone(), writer, trim_workspace, |metadata, _| {
+        context.workspaces.caught_up(metadata);
+        bring_up(&context, &queues, &Dependency::Workspace(key_of(metadata).name));
+    })
+    .await;
+}
+
+async fn follow_clusters(context: Arc<Context>, writer: Writer<Guarded<capt_api::Cluster>>, queues: Queues) {
+    let source = source::<Guarded<capt_api::Cluster>>(&context, Kind::Cluster);
+    let mut changes = Changes::default();
+    follow(source, context.clusters.clone(), writer, trim_cluster, |metadata, touch| {
+        if changes.is_news(metadata, touch) {
+            bring_up(&context, &queues, &Dependency::Cluster(key_of(metadata)));
+        }
+    })
+    .await;
+}
+
+/// Looks at every apply again when Workspaces can be seen, since until then all of them were told to wait.
+async fn await_workspaces(context: Arc<Context>, queues: Queues) {
+    let mut presence = context.workspaces.presence();
+    while presence.wait_for(|presence| *presence == Presence::Listed).await.is_ok() {
+        for apply in context.applies.all() {
+            queue(&queues, &ApplyKey::of(&apply));
+        }
+        if presence.wait_for(|presence| *presence != Presence::Listed).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// A Workspace without what only Terraform needs: modules are large, and there are many Workspaces.
+pub(crate) fn trim_workspace(workspace: &mut Workspace) {
+    workspace.metadata.managed_fields = None;
+    let for_provider = &mut workspace.spec.for_provider;
+    for_provider.module = String::new();
+    for_provider.vars = Vec::new();
+    for_provider.varmap = None;
+    for_provider.env = Vec::new();
+    for_provider.var_files = Vec::new();
+}
+
+/// A Cluster without what CAPT does not look at.
+fn trim_cluster(cluster: &mut capt_api::Cluster) {
+    cluster.status = None;
+    cluster.spec.cluster_network = None;
+}
+
+fn announce(
+    context: &Arc<Context>,
+    queues: &Queues,
+    named: fn(&ObjectMeta) -> Dependency,
+) -> impl FnMut(&ObjectMeta) + Send + use<> {
+    let (context, queues) = (Arc::clone(context), queues.clone());
+    move |metadata| bring_up(&context, &queues, &named(metadata))
+}
+
+fn bring_up(context: &Context, queues: &Queues, dependency: &Dependency) {
+    for key in context.index.dependents(dependency) {
+        queue(queues, &key);
+    }
+}
+
+fn queue(queues: &Queues, key: &ApplyKey) {
+    // The receiver lives as long as the watches.
+    let _ = queues.applies.unbounded_send(ObjectRef::new(&key.name).within(&key.namespace));
+}
+
+fn apply_key(name: &Name) -> ApplyKey {
+    ApplyKey { namespace: name.namespace.clone(), name: name.name.clone() }
+}
+
+fn source<K>(context: &Context, kind: Kind) -> Source<K>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug,
+{
+    let client = context.client.clone();
+    let api = match &context.options.namespace {
+        Some(namespace) => Api::namespaced(client, namespace),
+        None => Api::all(client),
+    };
+    from_api(context, api, kind)
+}
+
+fn cluster_source<K: Resource<DynamicType = ()> + Clone + Debug>(context: &Context, kind: Kind) -> Source<K> {
+    from_api(context, Api::all(context.client.clone()), kind)
+}
+
+fn from_api<K>(context: &Context, api: Api<K>, kind: Kind) -> Source<K> {
+    Source {
+        client: context.client.clone(),
+        api,
+        config: watcher::Config::default(),
+        kind,
+        metrics: context.metrics.clone(),
+    }
+}
+
+/// Tells changes that matter from writes of a status, which are mostly our own.
+#[derive(Default)]
+struct Changes(HashMap<Name, u64>);
+
+impl Changes {
+    fn is_news(&mut self, metadata: &ObjectMeta, touch: Touch) -> bool {
+        let key = key_of(metadata);
+        match touch {
+            Touch::Gone => {
+                self.0.remove(&key);
+                true
+            }
+            Touch::There => {
+                let fingerprint = fingerprint(metadata);
+                self.0.insert(key, fingerprint) != Some(fingerprint)
+            }
+        }
+    }
+}
+
+fn fingerprint(metadata: &ObjectMeta) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    metadata.uid.hash(&mut hasher);
+    metadata.generation.hash(&mut hasher);
+    metadata.deletion_timestamp.is_some().hash(&mut hasher);
+    metadata.labels.hash(&mut hasher);
+    metadata.annotations.hash(&mut hasher);
+    metadata.finalizers.hash(&mut hasher);
+    for owner in metadata.owner_references.iter().flatten() {
+        (&owner.api_version, &owner.kind, &owner.name, &owner.uid).hash(&mut hasher);
+    }
+    hasher.finish()
+}

@@ -1,0 +1,236 @@
+//! Carries out what was decided about an apply. Every write can be repeated.
+
+use capt_api::names::{annotation, finalizer, label};
+use capt_api::{Workspace, WorkspaceTemplateApply};
+use capt_core::apply::decide::{Mode, Record, Step};
+use capt_core::apply::render::Rendered;
+use capt_core::standing::cluster_name;
+use capt_core::tie::{self, ApplyKey};
+use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
+use kube::{Api, ResourceExt};
+use serde_json::{Value, json};
+use tracing::info;
+
+use super::observe::Seen;
+use super::secret_file;
+use crate::context::Context;
+use crate::error::Error;
+use crate::write;
+
+/// What came of a step.
+pub(super) enum Done {
+    /// Nothing was to be done but wait or tell.
+    Waited,
+    /// The apply itself has changed: look again at once.
+    Again,
+    /// The Workspace was written.
+    Written {
+        /// Its generation.
+        generation: Option<i64>,
+    },
+    /// The apply was let go and may be gone by now.
+    Released,
+}
+
+/// Carries out a step.
+pub(super) async fn act(
+    apply: &WorkspaceTemplateApply,
+    step: &Step,
+    seen: &Seen,
+    context: &Context,
+) -> Result<Done, Error> {
+    match step {
+        Step::Leave
+        | Step::Pause(_)
+        | Step::AwaitDependents(_)
+        | Step::AwaitDeletion { .. }
+        | Step::Hold(_)
+        | Step::HoldChange { .. }
+        | Step::Settled { .. } => Ok(Done::Waited),
+        Step::Claim(record) => claim(apply, record, context).await.map(|()| Done::Again),
+        Step::Write { mode, rendered } => write_workspace(apply, mode, rendered, seen, context).await,
+        Step::DeleteWorkspace { name, uid } => {
+            delete(name, uid.clone(), context).await.map(|()| Done::Waited)
+        }
+        Step::Retain { workspace } => {
+            cut_tie(workspace, context).await?;
+            release(apply, context).await
+        }
+        Step::LetGo { workspace } => {
+            if let Some(workspace) = workspace {
+                freeze(workspace, context).await?;
+            }
+            release(apply, context).await
+        }
+        Step::Finish => release(apply, context).await,
+    }
+}
+
+fn applies(apply: &WorkspaceTemplateApply, context: &Context) -> Api<WorkspaceTemplateApply> {
+    Api::namespaced(context.client.clone(), &apply.namespace().unwrap_or_default())
+}
+
+/// Takes hold of the apply and notes the Workspace's name, before there is a Workspace.
+async fn claim(apply: &WorkspaceTemplateApply, record: &Record, context: &Context) -> Result<(), Error> {
+    let Record { workspace, digest } = record;
+    let name = apply.name_any();
+    let mut patch = write::header::<WorkspaceTemplateApply>(&name);
+    patch["metadata"]["uid"] = json!(apply.uid());
+    patch["metadata"]["finalizers"] = json!([finalizer::WORKSPACE]);
+    patch["metadata"]["annotations"] = json!({ annotation::WORKSPACE_NAME: workspace });
+    if let Some(digest) = digest {
+        patch["metadata"]["annotations"][annotation::APPLIED_DIGEST] = json!(digest);
+    }
+    let doing = format!("noting Workspace `{workspace}` on WorkspaceTemplateApply `{}`", ApplyKey::of(apply));
+    let claimed = write::apply(&applies(apply, context), &name, &patch, &doing).await?;
+    context.applies.remember(claimed);
+    Ok(())
+}
+
+async fn write_workspace(
+    apply: &WorkspaceTemplateApply,
+    mode: &Mode,
+    rendered: &Rendered,
+    seen: &Seen,
+    context: &Context,
+) -> Result<Done, Error> {
+    if let Some(file) = &seen.secret_file {
+        file.write(apply, context).await?;
+    }
+    let name = tie::workspace_name(apply);
+    let verb = match mode {
+        Mode::Create => "creating",
+        Mode::Update { .. } => "updating",
+        Mode::Adopt { .. } => "taking over",
+    };
+    let workspaces: Api<Workspace> = Api::all(context.client.clone());
+    let doing = format!("{verb} Workspace `{name}`");
+    let object = workspace(apply, &name, mode, rendered);
+    match write::apply(&workspaces, &name, &object, &doing).await {
+        Ok(mut written) => {
+            info!(workspace = name, digest = rendered.digest, verb, "wrote the Workspace");
+            crate::watches::trim_workspace(&mut written);
+            let generation = written.metadata.generation;
+            context.workspaces.remember(written);
+            let keep = seen.secret_file.as_ref().map(|file| file.name.as_str());
+            if keep.is_some() || !matches!(mode, Mode::Create) {
+                secret_file::delete_others(apply, keep, context).await?;
+            }
+            Ok(Done::Written { generation })
+        }
+        // Somebody was faster. The name is given up, so that what is there is not taken for ours.
+        Err(error) if error.is_conflict() && *mode == Mode::Create => {
+            forget_name(apply, context).await?;
+            Err(error)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn workspace(apply: &WorkspaceTemplateApply, name: &str, mode: &Mode, rendered: &Rendered) -> Value {
+    let key = ApplyKey::of(apply);
+    let mut object = write::header::<Workspace>(name);
+    let metadata = &mut object["metadata"];
+    match mode {
+        Mode::Create => metadata["resourceVersion"] = json!(write::ONLY_IF_ABSENT),
+        Mode::Update { uid } | Mode::Adopt { uid } => metadata["uid"] = json!(uid),
+    }
+    let uid = apply.uid().unwrap_or_default();
+    metadata["labels"] = json!(tie::labels(&key, &uid, cluster_name(&apply.metadata)));
+    metadata["annotations"] = json!({
+        annotation::APPLY: key.to_string(),
+        annotation::APPLIED_DIGEST: rendered.digest,
+    });
+    object["spec"] = rendered.spec.clone();
+    object
+}
+
+async fn forget_name(apply: &WorkspaceTemplateApply, context: &Context) -> Result<(), Error> {
+    let patch = json!({ "metadata": { "annotations": { annotation::WORKSPACE_NAME: null } } });
+    let doing = format!("giving up the Workspace's name on WorkspaceTemplateApply `{}`", ApplyKey::of(apply));
+    let changed = applies(apply, context)
+        .patch(&apply.name_any(), &PatchParams::default(), &Patch::Merge(patch))
+        .await
+        .map_err(Error::api(doing))?;
+    context.applies.remember(changed);
+    Ok(())
+}
+
+async fn delete(name: &str, uid: Option<String>, context: &Context) -> Result<(), Error> {
+    let workspaces: Api<Workspace> = Api::all(context.client.clone());
+    let preconditions = Preconditions { uid, resource_version: None };
+    let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
+    match workspaces
+        .delete(name, &parameters)
+        .await
+        .map_err(Error::api(format!("deleting Workspace `{name}`")))
+    {
+        Err(error) if !error.is_not_found() => Err(error),
+        _ => {
+            info!(workspace = name, "asked for the Workspace's deletion");
+            Ok(())
+        }
+    }
+}
+
+/// The Workspace stays and is nobody's: owners of ours are taken away first, so that garbage collection leaves it alone.
+async fn cut_tie(name: &str, context: &Context) -> Result<(), Error> {
+    let workspaces: Api<Workspace> = Api::all(context.client.clone());
+    let found = workspaces.get_opt(name).await.map_err(Error::api(format!("reading Workspace `{name}`")))?;
+    let Some(workspace) = found else { return Ok(()) };
+    let owners: Vec<_> = workspace
+        .owner_references()
+        .iter()
+        .filter(|owner| !owner.api_version.contains("cluster.x-k8s.io/"))
+        .collect();
+    let patch = json!({ "metadata": {
+        "resourceVersion": workspace.resource_version(),
+        "ownerReferences": owners,
+        "labels": { label::MANAGED_BY: null, label::APPLY_NAMESPACE: null, label::APPLY_NAME: null, label::APPLY_UID: null },
+        "annotations": { annotation::APPLY: null, annotation::APPLIED_DIGEST: null },
+    } });
+    let doing = format!("cutting the tie to Workspace `{name}`");
+    workspaces
+        .patch(name, &PatchParams::default(), &Patch::Merge(patch))
+        .await
+        .map(drop)
+        .map_err(Error::api(doing))
+}
+
+/// The Workspace belongs to another cluster now: whoever runs Terraform here must not touch it any more.
+async fn freeze(name: &str, context: &Context) -> Result<(), Error> {
+    let workspaces: Api<Workspace> = Api::all(context.client.clone());
+    let patch = json!({ "metadata": { "annotations": { annotation::CROSSPLANE_PAUSED: "true" } } });
+    let doing = format!("freezing Workspace `{name}`");
+    match workspaces
+        .patch(name, &PatchParams::default(), &Patch::Merge(patch))
+        .await
+        .map_err(Error::api(doing))
+    {
+        Err(error) if !error.is_not_found() => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Lets go of the apply: our finalizer, and that of the earlier implementation, are taken away.
+async fn release(apply: &WorkspaceTemplateApply, context: &Context) -> Result<Done, Error> {
+    let ours = [finalizer::WORKSPACE, finalizer::LEGACY];
+    let (held, rest): (Vec<_>, Vec<_>) =
+        apply.finalizers().iter().partition(|entry| ours.contains(&entry.as_str()));
+    if held.is_empty() {
+        return Ok(Done::Released);
+    }
+    let patch = json!({ "metadata": { "finalizers": rest, "resourceVersion": apply.resource_version() } });
+    let doing = format!("letting go of WorkspaceTemplateApply `{}`", ApplyKey::of(apply));
+    let patched = applies(apply, context)
+        .patch(&apply.name_any(), &PatchParams::default(), &Patch::Merge(patch))
+        .await
+        .map_err(Error::api(doing));
+    match patched {
+        Err(error) if !error.is_not_found() => Err(error),
+        _ => {
+            info!("let go of the apply");
+            Ok(Done::Released)
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Sees everything that the decision about an apply rests on.
+
+use capt_api::names::Reason;
+use capt_api::{Workspace, WorkspaceTemplate, WorkspaceTemplateApply};
+use capt_core::apply::Blocked;
+use capt_core::apply::decide::{Observed, Verdict, WorkspaceFacts};
+use capt_core::apply::render::{self, Inputs, Rendered};
+use capt_core::apply::variables::{self, BuiltIns};
+use capt_core::graph;
+use capt_core::standing::{Standing, cluster_name, standing};
+use capt_core::tie::{self, ApplyKey, Belongs};
+
+use super::secret_file::{self, SecretFile};
+use super::sources::Sources;
+use crate::context::Context;
+use crate::error::Error;
+use crate::index::{Dependency, Name, Notes};
+use crate::store::Held;
+
+/// What was seen, and what acting on it needs beside the decision.
+pub(super) struct Seen {
+    pub(super) observed: Observed,
+    pub(super) template_generation: Option<i64>,
+    pub(super) secret_file: Option<SecretFile>,
+}
+
+/// Why rendering stopped.
+pub(super) enum Stop {
+    /// Something is missing or wrong.
+    Blocked(Blocked),
+    /// The API server could not be asked.
+    Failed(Error),
+}
+
+impl From<Blocked> for Stop {
+    fn from(blocked: Blocked) -> Self {
+        Self::Blocked(blocked)
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Sees what there is, and notes it so that a change brings the apply up again.
+pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -> Result<Seen, Error> {
+    let key = ApplyKey::of(apply);
+    let notes = context.index.note(key.clone());
+    if let Some(cluster) = cluster_name(&apply.metadata) {
+        notes.on(Dependency::Cluster(Name::new(&key.namespace, cluster)));
+    }
+    let name = tie::workspace_name(apply);
+    notes.on(Dependency::Workspace(name.clone()));
+    let cluster = context.cluster_of(&apply.metadata);
+    let workspace = context.workspaces.get(None, &name).map(|workspace| facts(&workspace));
+    let bare = |observed| Ok(Seen { observed, template_generation: None, secret_file: None });
+    match standing(&apply.metadata, cluster.as_deref()) {
+        Standing::ExternallyManaged => bare(Observed::ExternallyManaged),
+        Standing::Paused(pause) => bare(Observed::Paused(pause)),
+        Standing::Moved => {
+            bare(Observed::Moved { workspace: workspace.filter(|workspace| is_ours(apply, workspace)) })
+        }
+        Standing::Deleting => {
+            let workspace = workspace.filter(|workspace| is_ours(apply, workspace));
+            let dependents =
+                workspace.as_ref().map(|workspace| dependents(&key, workspace.name(), context, &notes));
+            bare(Observed::Deleting { workspace, dependents: dependents.unwrap_or_default() })
+        }
+        Standing::Active => {
+            let exists = workspace.as_ref().is_some_and(|workspace| is_ours(apply, workspace));
+            let sources = Sources { apply, namespace: &key.namespace, context, notes: &notes };
+            let (rendered, template_generation, secret_file) = match rendered(&sources, &name, exists).await {
+                Ok((rendered, generation, file)) => (Ok(rendered), generation, file),
+                Err(Stop::Blocked(blocked)) => (Err(blocked), None, None),
+                Err(Stop::Failed(error)) => return Err(error),
+            };
+            Ok(Seen { observed: Observed::Active { workspace, rendered }, template_generation, secret_file })
+        }
+    }
+}
+
+/// Ours by its own word, or by the apply's record where nobody else claims it.
+pub(super) fn is_ours(apply: &WorkspaceTemplateApply, workspace: &WorkspaceFacts) -> bool {
+    match tie::belongs(&workspace.metadata, &ApplyKey::of(apply)) {
+        Belongs::ToUs => true,
+        Belongs::ToApply(_) => false,
+        Belongs::ToNobody => tie::recorded_workspace_name(apply) == Some(workspace.name()),
+    }
+}
+
+type RenderedParts = (Rendered, Option<i64>, Option<SecretFile>);
+
+/// What the Workspace should be. Waits hold up only its making: what runs is not held up by what it once waited for.
+async fn rendered(sources: &Sources<'_>, workspace_name: &str, exists: bool) -> Result<RenderedParts, Stop> {
+    let Sources { apply, namespace, context, notes } = *sources;
+    if !context.workspaces.is_listed() {
+        let message =
+            "kind Workspace (tf.upbound.io/v1beta1) is not installed, or its listing is not complete yet";
+        return Err(Blocked::new(Reason::WorkspaceKindMissing, message).into());
+    }
+    let template = template(apply, namespace, context, notes)?;
+    if !exists {
+        sources.await_needs().await?;
+    }
+    let variables = variables::collect(apply, sources.variables().await?)?;
+    let cluster = cluster_name(&apply.metadata);
+    let built_ins = BuiltIns { workspace: workspace_name, cluster, namespace };
+    let inputs = Inputs { apply, template: &template, variables: &variables, built_ins };
+    let prepared = render::prepare(inputs)?;
+    let secret_file = match prepared.secret_file(&variables)? {
+        Some(content) => Some(secret_file::choose(sources, content).await?),
+        None => None,
+    };
+    let rendered = prepared.finish(inputs, secret_file.as_ref().map(|file| file.name.as_str()))?;
+    for reference in &rendered.references {
+        sources.permit(reference).await?;
+    }
+    Ok((rendered, template.metadata.generation, secret_file))
+}
+
+fn template(
+    apply: &WorkspaceTemplateApply,
+    namespace: &str,
+    context: &Context,
+    notes: &Notes<'_, ApplyKey>,
+) -> Result<Held<WorkspaceTemplate>, Blocked> {
+    let reference = &apply.spec.template_ref;
+    let namespace =
+        reference.namespace.as_deref().filter(|namespace| !namespace.is_empty()).unwrap_or(namespace);
+    notes.on(Dependency::Template(Name::new(namespace, &reference.name)));
+    context.templates.get(Some(namespace), &reference.name).ok_or_else(|| {
+        let watched = context.options.namespace.as_deref().filter(|watched| *watched != namespace);
+        let hint = watched.map_or_else(String::new, |watched| {
+            format!(" (this manager looks at namespace `{watched}` only)")
+        });
+        Blocked::new(
+            Reason::TemplateNotFound,
+            format!(
+                "spec.templateRef: WorkspaceTemplate `{namespace}/{}` does not exist or cannot be read{hint}",
+                reference.name
+            ),
+        )
+    })
+}
+
+/// Applies whose Workspaces use ours, as far as those Workspaces exist.
+fn dependents(
+    us: &ApplyKey,
+    workspace: &str,
+    context: &Context,
+    notes: &Notes<'_, ApplyKey>,
+) -> Vec<ApplyKey> {
+    let mut found = Vec::new();
+    for other in context.applies.all() {
+        let key = ApplyKey::of(&other);
+        let uses = || graph::needs(&other, &context.applies).iter().any(|need| need.workspace == workspace);
+        if key == *us || !uses() {
+            continue;
+        }
+        let its_workspace = tie::workspace_name(&other);
+        notes.on(Dependency::Apply(Name::new(&key.namespace, &key.name)));
+        notes.on(Dependency::Workspace(its_workspace.clone()));
+        if context
+            .workspaces
+            .get(None, &its_workspace)
+            .is_some_and(|workspace| is_ours(&other, &facts(&workspace)))
+        {
+            found.push(key);
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// What counts of a Workspace.
+pub(super) fn facts(workspace: &Workspace) -> WorkspaceFacts {
+    let verdict = |type_: &str| {
+        let conditions = &workspace.status.as_ref()?.conditions;
+        let condition = conditions.iter().find(|condition| condition.type_ == type_)?;
+        Some(Verdict {
+            holds: condition.status == "True",
+            reason: condition.reason.clone(),
+            message: condition.message.clone().unwrap_or_default(),
+        })
+    };
+    WorkspaceFacts {
+        metadata: workspace.metadata.clone(),
+        ready: verdict(capt_api::names::condition::READY),
+        synced: verdict(capt_api::names::condition::SYNCED),
+    }
+}

@@ -1,0 +1,267 @@
+//! Reads what an apply refers to: Secrets, `ConfigMap`s, other Workspaces, and whether it may.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use capt_api::WorkspaceTemplateApply;
+use capt_api::names::Reason;
+use capt_api::workspace_template_apply::VariableSource;
+use capt_core::apply::Blocked;
+use capt_core::apply::variables::{Found, Sourced};
+use capt_core::grant::{self, Reference, Target, TargetKind};
+use capt_core::graph::{self, Applies};
+use capt_core::tie::{self, ApplyKey};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use kube::core::PartialObjectMeta;
+use kube::{Api, Resource};
+use serde::de::DeserializeOwned;
+
+use super::observe::Stop;
+use crate::context::Context;
+use crate::error::Error;
+use crate::index::{Dependency, Name, Notes};
+use crate::store::{Held, Reader};
+
+/// Reads on behalf of one apply, and notes everything it reads.
+pub(super) struct Sources<'reconcile> {
+    pub(super) apply: &'reconcile WorkspaceTemplateApply,
+    pub(super) namespace: &'reconcile str,
+    pub(super) context: &'reconcile Context,
+    pub(super) notes: &'reconcile Notes<'reconcile, ApplyKey>,
+}
+
+impl Applies for Reader<WorkspaceTemplateApply> {
+    fn get(&self, key: &ApplyKey) -> Option<impl std::ops::Deref<Target = WorkspaceTemplateApply> + use<>> {
+        Reader::get(self, Some(&key.namespace), &key.name)
+    }
+}
+
+impl Sources<'_> {
+    /// Everything that `waitForSecrets` and `waitForWorkspaces` still lack.
+    pub(super) async fn await_needs(&self) -> Result<(), Stop> {
+        let mut lacking = BTreeSet::new();
+        for (index, wait) in self.apply.spec.wait_for_secrets.iter().enumerate() {
+            let namespace = wait.namespace.as_deref().unwrap_or(self.namespace);
+            let target = self.target(TargetKind::Secret, namespace, &wait.name);
+            self.permit(&Reference { field: format!("spec.waitForSecrets[{index}]"), target }).await?;
+            let secret = self.secret(namespace, &wait.name).await?;
+            let data = secret.and_then(|secret| secret.data);
+            lacking.extend(lack(data.as_ref(), &wait.keys, &format!("{namespace}/{}", wait.name)));
+        }
+        if !lacking.is_empty() {
+            return Err(
+                Blocked::new(Reason::WaitingForSecrets, format!("waiting for {}", join(&lacking))).into()
+            );
+        }
+        for wait in &self.apply.spec.wait_for_workspaces {
+            let namespace = wait.namespace.as_deref().unwrap_or(self.namespace);
+            let need = self.resolve(&wait.name, namespace);
+            match self.context.workspaces.get(None, &need.workspace) {
+                Some(workspace)
+                    if super::observe::facts(&workspace).ready.is_some_and(|ready| ready.holds) => {}
+                Some(_) => drop(lacking.insert(format!("Workspace `{}` to be ready", need.workspace))),
+                None => drop(lacking.insert(format!("Workspace `{}` to exist", need.workspace))),
+            }
+        }
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        let blocked = match graph::cycle(self.apply, &self.context.applies) {
+            Some(cycle) => Blocked::new(
+                Reason::DependencyCycle,
+                format!(
+                    "spec.waitForWorkspaces: these applies wait for each other: {}; take one of the waits away",
+                    graph::describe(&cycle)
+                ),
+            ),
+            None => Blocked::new(Reason::WaitingForWorkspaces, format!("waiting for {}", join(&lacking))),
+        };
+        Err(blocked.into())
+    }
+
+    /// What is found for each entry of `variablesFrom`.
+    pub(super) async fn variables(&self) -> Result<Vec<Sourced<'_>>, Stop> {
+        let mut sourced = Vec::new();
+        for source in &self.apply.spec.variables_from {
+            sourced.push(Sourced { source, found: self.variable(source).await? });
+        }
+        Ok(sourced)
+    }
+
+    async fn variable(&self, source: &VariableSource) -> Result<Found, Stop> {
+        let VariableSource {
+            variable,
+            config_map_key_ref,
+            secret_key_ref,
+            workspace_output_ref,
+            optional: _,
+        } = source;
+        let field = format!("spec.variablesFrom: variable `{variable}`");
+        let missing =
+            |what: String| Found::Nothing(Blocked::new(Reason::VariableMissing, format!("{field}: {what}")));
+        if let Some(selector) = config_map_key_ref {
+            let namespace = selector.namespace.as_deref().unwrap_or(self.namespace);
+            let target = self.target(TargetKind::ConfigMap, namespace, &selector.name);
+            self.permit(&Reference { field: field.clone(), target }).await?;
+            self.notes.on(Dependency::ConfigMap(Name::new(namespace, &selector.name)));
+            let map = self.read::<ConfigMap>(namespace, &selector.name).await?;
+            let value = map.and_then(|map| map.data).and_then(|mut data| data.remove(&selector.key));
+            return Ok(value.map_or_else(
+                || {
+                    missing(format!(
+                        "ConfigMap `{namespace}/{}` has no key `{}`",
+                        selector.name, selector.key
+                    ))
+                },
+                Found::Text,
+            ));
+        }
+        if let Some(selector) = secret_key_ref {
+            let namespace = selector.namespace.as_deref().unwrap_or(self.namespace);
+            let target = self.target(TargetKind::Secret, namespace, &selector.name);
+            self.permit(&Reference { field: field.clone(), target }).await?;
+            let secret = self.secret(namespace, &selector.name).await?;
+            let value = secret.and_then(|secret| secret.data).and_then(|mut data| data.remove(&selector.key));
+            return Ok(value.map_or_else(
+                || missing(format!("Secret `{namespace}/{}` has no key `{}`", selector.name, selector.key)),
+                |value| Found::Secret(value.0),
+            ));
+        }
+        let Some(selector) = workspace_output_ref else {
+            return Ok(missing("no source is given".to_owned()));
+        };
+        let need = self.resolve(&selector.name, selector.namespace.as_deref().unwrap_or(self.namespace));
+        let Some(workspace) = self.context.workspaces.get(None, &need.workspace) else {
+            return Ok(missing(format!("Workspace `{}` does not exist", need.workspace)));
+        };
+        self.permit_workspace(&field, &workspace).await?;
+        let outputs = workspace
+            .status
+            .as_ref()
+            .and_then(|status| status.at_provider.as_ref())
+            .map(|seen| &seen.outputs);
+        Ok(match outputs.and_then(|outputs| outputs.get(&selector.output)).filter(|value| !value.is_null()) {
+            Some(value) => Found::Output(value.clone()),
+            None => missing(format!(
+                "Workspace `{}` has no output `{}` yet (a sensitive output is only in its connection Secret: use secretKeyRef)",
+                need.workspace, selector.output
+            )),
+        })
+    }
+
+    /// Which versions of Secrets the secret values come from.
+    pub(super) async fn source_versions(&self) -> Result<Vec<String>, Stop> {
+        let mut versions = Vec::new();
+        for selector in
+            self.apply.spec.variables_from.iter().filter_map(|source| source.secret_key_ref.as_ref())
+        {
+            let namespace = selector.namespace.as_deref().unwrap_or(self.namespace);
+            let found = self.secret(namespace, &selector.name).await?;
+            let metadata = found.map(|secret| secret.metadata).unwrap_or_default();
+            versions
+                .extend([metadata.uid.unwrap_or_default(), metadata.resource_version.unwrap_or_default()]);
+        }
+        Ok(versions)
+    }
+
+    /// Refuses references that lead to another namespace and are not granted.
+    pub(super) async fn permit(&self, reference: &Reference) -> Result<(), Stop> {
+        let Target { kind, namespace, name } = &reference.target;
+        if namespace == self.namespace || self.context.options.allow_cross_namespace_references {
+            return Ok(());
+        }
+        self.notes.on(Dependency::Namespace(namespace.clone()));
+        let client = &self.context.client;
+        let granted_by_namespace =
+            granted(&Api::<Namespace>::all(client.clone()), namespace, self.namespace).await?;
+        let granted = granted_by_namespace
+            || match kind {
+                TargetKind::Secret => {
+                    self.notes.on(Dependency::Secret(Name::new(namespace, name)));
+                    granted(&Api::<Secret>::namespaced(client.clone(), namespace), name, self.namespace)
+                        .await?
+                }
+                TargetKind::ConfigMap => {
+                    self.notes.on(Dependency::ConfigMap(Name::new(namespace, name)));
+                    granted(&Api::<ConfigMap>::namespaced(client.clone(), namespace), name, self.namespace)
+                        .await?
+                }
+                TargetKind::Workspace => self.context.workspaces.get(None, name).is_some_and(|workspace| {
+                    grant::grants(workspace.metadata.annotations.as_ref(), self.namespace)
+                }),
+            };
+        if granted {
+            return Ok(());
+        }
+        Err(Blocked::new(Reason::ReferenceNotGranted, grant::refusal(reference, self.namespace)).into())
+    }
+
+    /// Outputs of a Workspace are its namespace's: that of the apply that made it.
+    async fn permit_workspace(&self, field: &str, workspace: &Held<capt_api::Workspace>) -> Result<(), Stop> {
+        match tie::apply_of(&workspace.metadata) {
+            Some(maker) if maker.namespace != self.namespace => {
+                let name = workspace.metadata.name.clone().unwrap_or_default();
+                let target = self.target(TargetKind::Workspace, &maker.namespace, &name);
+                self.permit(&Reference { field: field.to_owned(), target }).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Finds the Workspace that is meant, and notes it and the applies that might make it.
+    fn resolve(&self, name: &str, namespace: &str) -> graph::Need {
+        for apply in [format!("{name}{}", capt_api::names::APPLY_SUFFIX), name.to_owned()] {
+            self.notes.on(Dependency::Apply(Name::new(namespace, apply)));
+        }
+        let need = graph::resolve(name, namespace, &self.context.applies);
+        self.notes.on(Dependency::Workspace(need.workspace.clone()));
+        need
+    }
+
+    async fn secret(&self, namespace: &str, name: &str) -> Result<Option<Secret>, Stop> {
+        self.notes.on(Dependency::Secret(Name::new(namespace, name)));
+        self.read::<Secret>(namespace, name).await
+    }
+
+    async fn read<K>(&self, namespace: &str, name: &str) -> Result<Option<K>, Stop>
+    where
+        K: Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>
+            + Clone
+            + DeserializeOwned
+            + std::fmt::Debug,
+    {
+        let api = Api::<K>::namespaced(self.context.client.clone(), namespace);
+        let doing = format!("reading {} `{namespace}/{name}`", K::kind(&()));
+        Ok(api.get_opt(name).await.map_err(Error::api(doing))?)
+    }
+
+    #[expect(clippy::unused_self, reason = "reads as a sentence where it is called")]
+    fn target(&self, kind: TargetKind, namespace: &str, name: &str) -> Target {
+        Target { kind, namespace: namespace.to_owned(), name: name.to_owned() }
+    }
+}
+
+async fn granted<K>(api: &Api<K>, name: &str, namespace: &str) -> Result<bool, Error>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
+{
+    let doing = format!("reading the grants of {} `{name}`", K::kind(&()));
+    let found: Option<PartialObjectMeta<K>> = api.get_metadata_opt(name).await.map_err(Error::api(doing))?;
+    Ok(found.is_some_and(|object| grant::grants(object.metadata.annotations.as_ref(), namespace)))
+}
+
+/// What a Secret lacks: itself, keys, or any data at all.
+fn lack(
+    data: Option<&BTreeMap<String, k8s_openapi::ByteString>>,
+    keys: &[String],
+    name: &str,
+) -> Vec<String> {
+    let is_filled = |key: &str| data.and_then(|data| data.get(key)).is_some_and(|value| !value.0.is_empty());
+    if data.is_none_or(|data| data.values().all(|value| value.0.is_empty())) && keys.is_empty() {
+        return vec![format!("Secret `{name}` to have data")];
+    }
+    keys.iter().filter(|key| !is_filled(key)).map(|key| format!("key `{key}` of Secret `{name}`")).collect()
+}
+
+fn join(texts: &BTreeSet<String>) -> String {
+    texts.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+}

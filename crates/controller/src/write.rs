@@ -1,0 +1,43 @@
+//! Writes: server-side apply with CAPT's field manager.
+
+use capt_api::names::FIELD_MANAGER;
+use kube::api::{Patch, PatchParams};
+use kube::{Api, Resource};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::error::Error;
+
+/// A resource version that no object has: an apply that carries it creates what is absent and is refused for what is there.
+pub(crate) const ONLY_IF_ABSENT: &str = "1";
+
+/// Applies an object.
+pub(crate) async fn apply<K>(api: &Api<K>, name: &str, object: &Value, doing: &str) -> Result<K, Error>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
+{
+    api.patch(name, &parameters(), &Patch::Apply(object)).await.map_err(Error::api(doing))
+}
+
+/// Applies the status of an object.
+pub(crate) async fn apply_status<K, S>(api: &Api<K>, object: &K, status: &S, doing: &str) -> Result<K, Error>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
+    S: Serialize,
+{
+    let name = object.meta().name.clone().unwrap_or_default();
+    let mut patch = header::<K>(&name);
+    patch["metadata"]["uid"] = json!(object.meta().uid);
+    patch["status"] = json!(status);
+    api.patch_status(&name, &parameters(), &Patch::Apply(patch)).await.map_err(Error::api(doing))
+}
+
+/// API version, kind and name.
+pub(crate) fn header<K: Resource<DynamicType = ()>>(name: &str) -> Value {
+    json!({ "apiVersion": K::api_version(&()), "kind": K::kind(&()), "metadata": { "name": name } })
+}
+
+fn parameters() -> PatchParams {
+    PatchParams::apply(FIELD_MANAGER).force()
+}

@@ -1,0 +1,322 @@
+//! What to do with an apply, from the facts.
+
+use capt_api::WorkspaceTemplateApply;
+use capt_api::names::{Reason, annotation, finalizer};
+use capt_api::workspace_template_apply::UpdatePolicy;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use super::Blocked;
+use super::render::Rendered;
+use crate::standing::Pause;
+use crate::tie::{self, ApplyKey, Belongs};
+
+/// An apply as it was seen.
+#[derive(Clone, Debug)]
+pub enum Observed {
+    /// Somebody else looks after it.
+    ExternallyManaged,
+    /// It is paused.
+    Paused(Pause),
+    /// It lives on elsewhere.
+    Moved {
+        /// Its Workspace, if it is there and ours.
+        workspace: Option<WorkspaceFacts>,
+    },
+    /// It is being deleted.
+    Deleting {
+        /// Its Workspace, if it is there and ours.
+        workspace: Option<WorkspaceFacts>,
+        /// Applies whose Workspaces still use ours.
+        dependents: Vec<ApplyKey>,
+    },
+    /// It is to be kept in line.
+    Active {
+        /// The Workspace of the recorded name, or of the name it would get, whoever it belongs to.
+        workspace: Option<WorkspaceFacts>,
+        /// What the Workspace should be.
+        rendered: Result<Rendered, Blocked>,
+    },
+}
+
+/// What is known of a Workspace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkspaceFacts {
+    /// Its metadata.
+    pub metadata: ObjectMeta,
+    /// Its Ready condition.
+    pub ready: Option<Verdict>,
+    /// Its Synced condition.
+    pub synced: Option<Verdict>,
+}
+
+/// A condition of a Workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Whether it is True.
+    pub holds: bool,
+    /// One word.
+    pub reason: String,
+    /// A sentence.
+    pub message: String,
+}
+
+impl WorkspaceFacts {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.metadata.name.as_deref().unwrap_or_default()
+    }
+
+    fn applied_digest(&self) -> Option<&str> {
+        self.metadata.annotations.as_ref()?.get(annotation::APPLIED_DIGEST).map(String::as_str)
+    }
+}
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Nothing at all.
+    Leave,
+    /// Tell that it is paused.
+    Pause(Pause),
+    /// Freeze the Workspace and let go of the apply.
+    LetGo {
+        /// The Workspace to be frozen.
+        workspace: Option<String>,
+    },
+    /// Cut the tie to the Workspace and let go of the apply.
+    Retain {
+        /// The Workspace that stays.
+        workspace: String,
+    },
+    /// Wait until nothing uses the Workspace any more.
+    AwaitDependents(Vec<ApplyKey>),
+    /// Ask for the Workspace's deletion.
+    DeleteWorkspace {
+        /// Its name.
+        name: String,
+        /// Its uid, so that no other of the same name is hit.
+        uid: Option<String>,
+    },
+    /// Wait until the Workspace is gone.
+    AwaitDeletion {
+        /// Its name.
+        name: String,
+    },
+    /// The Workspace is gone: let go of the apply.
+    Finish,
+    /// Hold the apply, and write down on it what must survive a move: its Workspace's name and what was applied.
+    Claim(Record),
+    /// Wait until something changes.
+    Hold(Blocked),
+    /// A change is there but not to be carried over now.
+    HoldChange {
+        /// Its digest.
+        pending: String,
+        /// Why.
+        blocked: Blocked,
+    },
+    /// Write the Workspace.
+    Write {
+        /// Create, change or take over.
+        mode: Mode,
+        /// What is written.
+        rendered: Rendered,
+    },
+    /// All is as it should be.
+    Settled {
+        /// What the Workspace carries.
+        rendered: Rendered,
+    },
+}
+
+/// What an apply has on record about its Workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The Workspace's name.
+    pub workspace: String,
+    /// The digest that was applied last, where a change needs approval.
+    pub digest: Option<String>,
+}
+
+/// How a Workspace is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// It is not there.
+    Create,
+    /// It is ours and is changed.
+    Update {
+        /// Its uid.
+        uid: Option<String>,
+    },
+    /// It is nobody's and is taken over.
+    Adopt {
+        /// Its uid.
+        uid: Option<String>,
+    },
+}
+
+/// Decides what to do.
+pub fn decide(apply: &WorkspaceTemplateApply, seen: &Observed) -> Step {
+    match seen {
+        Observed::ExternallyManaged => Step::Leave,
+        Observed::Paused(pause) => Step::Pause(*pause),
+        Observed::Moved { workspace } => {
+            Step::LetGo { workspace: workspace.as_ref().map(|workspace| workspace.name().to_owned()) }
+        }
+        Observed::Deleting { workspace, dependents } => take_down(apply, workspace.as_ref(), dependents),
+        Observed::Active { workspace, rendered } => keep(apply, workspace.as_ref(), rendered),
+    }
+}
+
+fn take_down(
+    apply: &WorkspaceTemplateApply,
+    workspace: Option<&WorkspaceFacts>,
+    dependents: &[ApplyKey],
+) -> Step {
+    match workspace {
+        None => Step::Finish,
+        Some(workspace) if workspace.metadata.deletion_timestamp.is_some() => {
+            Step::AwaitDeletion { name: workspace.name().to_owned() }
+        }
+        Some(workspace) if apply.spec.retain_workspace_on_delete => {
+            Step::Retain { workspace: workspace.name().to_owned() }
+        }
+        Some(_) if !dependents.is_empty() => Step::AwaitDependents(dependents.to_vec()),
+        Some(workspace) => {
+            Step::DeleteWorkspace { name: workspace.name().to_owned(), uid: workspace.metadata.uid.clone() }
+        }
+    }
+}
+
+fn keep(
+    apply: &WorkspaceTemplateApply,
+    workspace: Option<&WorkspaceFacts>,
+    rendered: &Result<Rendered, Blocked>,
+) -> Step {
+    let key = ApplyKey::of(apply);
+    let recorded = tie::recorded_workspace_name(apply);
+    let name = recorded.map_or_else(|| key.workspace_name(), ToOwned::to_owned);
+    let whose = workspace.map(|workspace| tie::belongs(&workspace.metadata, &key));
+
+    if let Some(Belongs::ToApply(other)) = &whose {
+        let alternative = key.alternative_workspace_name();
+        return if name == alternative {
+            Step::Hold(not_ours(&name, &format!("belongs to WorkspaceTemplateApply `{other}`")))
+        } else {
+            Step::Claim(Record { workspace: alternative, digest: None })
+        };
+    }
+    if let (Some(Belongs::ToNobody), None) = (&whose, recorded) {
+        return Step::Hold(not_ours(&name, "was not made by this apply"));
+    }
+    let rendered = match rendered {
+        Ok(rendered) => rendered.clone(),
+        Err(blocked) => return Step::Hold(blocked.clone()),
+    };
+    if !is_claimed(apply, &name) {
+        return Step::Claim(Record {
+            workspace: name,
+            digest: noted(apply, annotation::APPLIED_DIGEST).map(ToOwned::to_owned),
+        });
+    }
+    match (workspace, whose) {
+        (Some(workspace), _) if workspace.metadata.deletion_timestamp.is_some() => Step::Hold(Blocked::new(
+            Reason::WorkspaceMissing,
+            format!("Workspace `{name}` is being deleted; it is made again when it is gone"),
+        )),
+        (None, _) => create(apply, rendered),
+        (Some(workspace), Some(Belongs::ToUs)) => update(apply, workspace, rendered),
+        (Some(workspace), _) => {
+            Step::Write { mode: Mode::Adopt { uid: workspace.metadata.uid.clone() }, rendered }
+        }
+    }
+}
+
+fn not_ours(name: &str, why: &str) -> Blocked {
+    Blocked::new(
+        Reason::WorkspaceNotOwned,
+        format!(
+            "Workspace `{name}` exists and {why}: rename this apply, or annotate it with {}={name} to take over a Workspace that nobody else uses",
+            annotation::WORKSPACE_NAME
+        ),
+    )
+}
+
+/// Whether the apply is held by our finalizer and has the Workspace's name on record where it survives a move.
+fn is_claimed(apply: &WorkspaceTemplateApply, name: &str) -> bool {
+    let held = apply.metadata.finalizers.iter().flatten().any(|entry| entry == finalizer::WORKSPACE);
+    held && noted(apply, annotation::WORKSPACE_NAME) == Some(name)
+}
+
+fn noted<'apply>(apply: &'apply WorkspaceTemplateApply, key: &str) -> Option<&'apply str> {
+    apply.metadata.annotations.as_ref()?.get(key).map(String::as_str)
+}
+
+/// A Workspace that was there before is made again as it was: where changes need approval, a changed template does not slip
+/// in by way of a Workspace that was lost or moved.
+fn create(apply: &WorkspaceTemplateApply, rendered: Rendered) -> Step {
+    match noted(apply, annotation::APPLIED_DIGEST) {
+        Some(before) if before != rendered.digest => held_back(apply, rendered, Mode::Create),
+        _ => Step::Write { mode: Mode::Create, rendered },
+    }
+}
+
+fn update(apply: &WorkspaceTemplateApply, workspace: &WorkspaceFacts, rendered: Rendered) -> Step {
+    let mode = Mode::Update { uid: workspace.metadata.uid.clone() };
+    if workspace.applied_digest() != Some(rendered.digest.as_str()) {
+        return held_back(apply, rendered, mode);
+    }
+    if !is_tied(apply, workspace) || !is_untouched(apply, workspace) {
+        return Step::Write { mode, rendered };
+    }
+    let guarded = match apply.spec.update_policy {
+        UpdatePolicy::Automatic => false,
+        UpdatePolicy::Approve | UpdatePolicy::Pinned => true,
+    };
+    if guarded && noted(apply, annotation::APPLIED_DIGEST) != Some(rendered.digest.as_str()) {
+        return Step::Claim(Record { workspace: workspace.name().to_owned(), digest: Some(rendered.digest) });
+    }
+    Step::Settled { rendered }
+}
+
+/// A change goes through at once, with approval, or not at all.
+fn held_back(apply: &WorkspaceTemplateApply, rendered: Rendered, mode: Mode) -> Step {
+    let approved = noted(apply, annotation::APPROVE);
+    let blocked = match apply.spec.update_policy {
+        UpdatePolicy::Automatic => return Step::Write { mode, rendered },
+        UpdatePolicy::Approve if approved == Some(rendered.digest.as_str()) => {
+            return Step::Write { mode, rendered };
+        }
+        UpdatePolicy::Approve => Blocked::new(
+            Reason::ApprovalRequired,
+            format!(
+                "template or variables have changed; to carry the change over, annotate this apply with {}={}",
+                annotation::APPROVE,
+                rendered.digest
+            ),
+        ),
+        UpdatePolicy::Pinned => Blocked::new(
+            Reason::Pinned,
+            "template or variables have changed, and spec.updatePolicy is Pinned; set it to Approve or Automatic to carry the change over",
+        ),
+    };
+    Step::HoldChange { pending: rendered.digest, blocked }
+}
+
+/// The labels still name the apply as it is now; after a restore or a move the uid differs.
+fn is_tied(apply: &WorkspaceTemplateApply, workspace: &WorkspaceFacts) -> bool {
+    let wanted = tie::labels(
+        &ApplyKey::of(apply),
+        apply.metadata.uid.as_deref().unwrap_or_default(),
+        crate::standing::cluster_name(&apply.metadata),
+    );
+    let labels = workspace.metadata.labels.as_ref();
+    wanted.iter().all(|(key, value)| labels.and_then(|labels| labels.get(key)) == Some(value))
+}
+
+/// Nobody else has changed the Workspace's spec since we wrote it. Only an optimisation rests on the status: where it is
+/// missing, the Workspace is written once more, and nothing changes by it.
+fn is_untouched(apply: &WorkspaceTemplateApply, workspace: &WorkspaceFacts) -> bool {
+    let written = apply.status.as_ref().and_then(|status| status.workspace_generation);
+    written.is_some() && written == workspace.metadata.generation
+}

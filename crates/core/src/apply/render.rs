@@ -1,0 +1,363 @@
+//! From template and variables to the spec of a Workspace.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use capt_api::names::{Reason, annotation};
+use capt_api::reference::SecretTarget;
+use capt_api::{WorkspaceTemplate, WorkspaceTemplateApply};
+use serde_json::{Map, Value, json};
+
+use super::Blocked;
+use super::variables::{BuiltIns, Hidden, Variables, text, unreadable};
+use crate::digest::digest;
+use crate::grant::{Reference, Target, TargetKind};
+use crate::module::{self, Format, Kind, Module};
+use crate::placeholder::{Values, substitute_tree};
+
+/// The key of the Secret that carries secret values to Terraform.
+pub const SECRET_FILE_KEY: &str = "secret.auto.tfvars.json";
+
+/// The largest spec that is written. The API server's store takes 1.5 MiB, status and metadata included.
+const LARGEST_SPEC: usize = 1_048_576;
+
+/// What goes into a Workspace.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs<'facts> {
+    /// The apply.
+    pub apply: &'facts WorkspaceTemplateApply,
+    /// The template it names.
+    pub template: &'facts WorkspaceTemplate,
+    /// The values it gives.
+    pub variables: &'facts Variables,
+    /// The values that CAPT gives.
+    pub built_ins: BuiltIns<'facts>,
+}
+
+/// A template whose placeholders are replaced and whose module has been looked at.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    spec: Value,
+    module: Option<Module>,
+    placeholders: BTreeSet<String>,
+    connection_secret: Option<ConnectionSecret>,
+}
+
+#[derive(Clone, Debug)]
+struct ConnectionSecret {
+    name: String,
+    namespace: String,
+    reference: Option<Reference>,
+}
+
+/// The spec of a Workspace and what there is to say about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rendered {
+    /// The spec.
+    pub spec: Value,
+    /// Its digest.
+    pub digest: String,
+    /// References that lead to other namespaces and need a grant.
+    pub references: Vec<Reference>,
+    /// Variables that the module does not declare and no placeholder uses.
+    pub ignored: Vec<String>,
+}
+
+/// Replaces the placeholders and reads the module.
+pub fn prepare(inputs: Inputs<'_>) -> Result<Prepared, Blocked> {
+    let Inputs { apply: _, template, variables, built_ins } = inputs;
+    let source = &template.spec.template.spec;
+    let secret_names = variables.secret.keys().map(String::as_str).chain(["CLUSTER_NAME"]);
+    let suspicious: Values = secret_names.map(|name| (name, "")).collect();
+    let mut seen = substitute_tree(source, &suspicious).used;
+    let target = json!(template.spec.write_connection_secret_to_ref);
+    seen.extend(substitute_tree(&target, &suspicious).used);
+    variables.check_placeholders(&seen, built_ins)?;
+
+    let values = variables.placeholders(built_ins);
+    let substituted = substitute_tree(source, &values);
+    let module = read_module(template, &substituted.result)?;
+    let connection_secret = connection_secret(inputs, &values, &substituted.result)?;
+    Ok(Prepared { spec: substituted.result, module, placeholders: substituted.used, connection_secret })
+}
+
+fn read_module(template: &WorkspaceTemplate, spec: &Value) -> Result<Option<Module>, Blocked> {
+    let (Some(text), Some(format)) = (module_text(spec), module_format(spec)) else {
+        return Ok(None);
+    };
+    let skip = template.metadata.annotations.as_ref().and_then(|all| all.get(annotation::SKIP_MODULE_CHECK));
+    match module::read(text, format) {
+        Ok(module) => Ok(Some(module)),
+        Err(invalid) if invalid.certain && skip.is_none_or(|value| value != "true") => {
+            let field =
+                format!("WorkspaceTemplate `{}` spec.template.spec.forProvider.module", name_of(template));
+            Err(unreadable(&field, &invalid.to_string()))
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+/// The text of an inline module, wherever it is.
+pub(crate) fn module_text(spec: &Value) -> Option<&str> {
+    spec.pointer("/forProvider/module").and_then(Value::as_str)
+}
+
+/// The language of an inline module; `None` for modules that are not inline.
+pub(crate) fn module_format(spec: &Value) -> Option<Format> {
+    let field = |name| spec.pointer(name).and_then(Value::as_str);
+    match (field("/forProvider/source"), field("/forProvider/inlineFormat")) {
+        (Some("Inline"), Some("JSON")) => Some(Format::Json),
+        (Some("Inline"), _) => Some(Format::Hcl),
+        _ => None,
+    }
+}
+
+fn name_of(template: &WorkspaceTemplate) -> String {
+    let metadata = &template.metadata;
+    format!(
+        "{}/{}",
+        metadata.namespace.as_deref().unwrap_or_default(),
+        metadata.name.as_deref().unwrap_or_default()
+    )
+}
+
+/// The apply's word comes before the template's, and the template's own field before that of its spec.
+fn connection_secret(
+    inputs: Inputs<'_>,
+    values: &Values,
+    spec: &Value,
+) -> Result<Option<ConnectionSecret>, Blocked> {
+    let Inputs { apply, template, built_ins, .. } = inputs;
+    let field = "spec.writeConnectionSecretToRef";
+    let from_template = template.spec.write_connection_secret_to_ref.as_ref().map(|target| {
+        let replaced = substitute_tree(&json!(target), values);
+        (field_of(template, field), replaced.result, replaced.used.is_empty())
+    });
+    let from_spec = || {
+        let target = spec.get("writeConnectionSecretToRef").filter(|target| target.is_object())?;
+        let literal = template.spec.template.spec.get("writeConnectionSecretToRef") == Some(target);
+        Some((field_of(template, "spec.template.spec.writeConnectionSecretToRef"), target.clone(), literal))
+    };
+    let from_apply = apply
+        .spec
+        .write_connection_secret_to_ref
+        .as_ref()
+        .map(|target| (field.to_owned(), json!(target), false));
+    let Some((field, target, literal)) = from_apply.or(from_template).or_else(from_spec) else {
+        return Ok(None);
+    };
+
+    let SecretTarget { name, namespace } = serde_json::from_value(target)
+        .map_err(|error| Blocked::new(Reason::TemplateInvalid, format!("{field} cannot be read: {error}")))?;
+    let namespace =
+        namespace.filter(|namespace| !namespace.is_empty()).unwrap_or_else(|| built_ins.namespace.to_owned());
+    if !is_object_name(&name) || !is_object_name(&namespace) {
+        return Err(Blocked::new(
+            Reason::TemplateInvalid,
+            format!(
+                "{field}: `{namespace}/{name}` cannot be a Secret: use lower case letters, digits, hyphens and dots, and give every placeholder a value"
+            ),
+        ));
+    }
+    let needs_grant = needs_grant(&namespace, literal, inputs);
+    let target = Target { kind: TargetKind::Secret, namespace: namespace.clone(), name: name.clone() };
+    let reference = needs_grant.then_some(Reference { field, target });
+    Ok(Some(ConnectionSecret { name, namespace, reference }))
+}
+
+fn field_of(template: &WorkspaceTemplate, field: &str) -> String {
+    format!("WorkspaceTemplate `{}` {field}", name_of(template))
+}
+
+/// What the API server takes as the name of a Secret or namespace.
+fn is_object_name(name: &str) -> bool {
+    let edge = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit();
+    name.len() <= 253
+        && name.starts_with(edge)
+        && name.ends_with(edge)
+        && name.chars().all(|character| edge(character) || matches!(character, '-' | '.'))
+}
+
+/// The apply may use what is in its own namespace; the template's author has the word over the template's namespace, as
+/// far as nothing of the reference came from the apply.
+fn needs_grant(namespace: &str, literal: bool, inputs: Inputs<'_>) -> bool {
+    let template_namespace = inputs.template.metadata.namespace.as_deref();
+    namespace != inputs.built_ins.namespace && !(literal && template_namespace == Some(namespace))
+}
+
+impl Prepared {
+    /// The content of the file with secret values, if there are any.
+    pub fn secret_file(&self, variables: &Variables) -> Result<Option<Hidden>, Blocked> {
+        variables.secret_file(self.module.as_ref())
+    }
+
+    /// Puts the variables in and finishes the spec. `secret_file` names the Secret with secret values.
+    pub fn finish(mut self, inputs: Inputs<'_>, secret_file: Option<&str>) -> Result<Rendered, Blocked> {
+        let mut references = self.foreign_references(inputs);
+        if let Some(ConnectionSecret { name, namespace, reference }) = self.connection_secret.take() {
+            references.retain(|reference| !reference.field.ends_with("spec.writeConnectionSecretToRef"));
+            references.extend(reference);
+            self.spec["writeConnectionSecretToRef"] = json!({ "name": name, "namespace": namespace });
+        }
+        let ignored = self.put_variables(inputs.variables);
+        if let Some(secret) = secret_file {
+            self.put_secret_file(secret, inputs.built_ins.namespace);
+        }
+        let size = self.spec.to_string().len();
+        if size > LARGEST_SPEC {
+            return Err(too_large(size, inputs.variables, &self.spec));
+        }
+        let digest = digest(&self.spec);
+        Ok(Rendered { spec: self.spec, digest, references, ignored })
+    }
+
+    /// Which variables go to Terraform: those the module declares. Where the module cannot be read, all that are not used
+    /// as placeholders. Returns those that go nowhere.
+    fn put_variables(&mut self, variables: &Variables) -> Vec<String> {
+        let given: BTreeSet<String> = vars(&self.spec).into_iter().map(|(key, _)| key).collect();
+        let mut ignored = Vec::new();
+        let mut chosen: Vec<(String, Value)> = Vec::new();
+        for (name, value) in &variables.open {
+            let placeholder = self.placeholders.contains(name);
+            let wanted = match &self.module {
+                Some(module) => module.variables.contains_key(name),
+                None => !placeholder || given.contains(name),
+            };
+            if wanted {
+                chosen.push((name.clone(), value.clone()));
+            } else if !placeholder && !given.contains(name) {
+                ignored.push(name.clone());
+            }
+        }
+        for (name, value) in chosen {
+            self.put_variable(&name, value);
+        }
+        ignored
+    }
+
+    /// Texts, numbers and booleans go to `vars`; lists and objects keep their type in `varmap`, unless a text is declared.
+    fn put_variable(&mut self, name: &str, value: Value) {
+        let declared =
+            self.module.as_ref().and_then(|module| module.variables.get(name)).map(|variable| variable.kind);
+        let structured =
+            matches!(value, Value::Array(_) | Value::Object(_)) && declared != Some(Kind::String);
+        let for_provider = for_provider(&mut self.spec);
+        let mut list: Vec<(String, Value)> = vars_of(for_provider);
+        list.retain(|(key, _)| key != name);
+        let mut map = for_provider.get("varmap").and_then(Value::as_object).cloned().unwrap_or_default();
+        map.remove(name);
+        if structured {
+            map.insert(name.to_owned(), value);
+        } else {
+            list.push((name.to_owned(), Value::String(text(&value))));
+        }
+        put_or_remove(
+            for_provider,
+            "vars",
+            list.into_iter().map(|(key, value)| json!({ "key": key, "value": value })).collect(),
+        );
+        if map.is_empty() {
+            for_provider.remove("varmap");
+        } else {
+            for_provider.insert("varmap".to_owned(), Value::Object(map));
+        }
+    }
+
+    fn put_secret_file(&mut self, secret: &str, namespace: &str) {
+        let for_provider = for_provider(&mut self.spec);
+        let mut files = for_provider.get("varFiles").and_then(Value::as_array).cloned().unwrap_or_default();
+        files.push(json!({
+            "source": "SecretKey",
+            "format": "JSON",
+            "secretKeyRef": { "namespace": namespace, "name": secret, "key": SECRET_FILE_KEY },
+        }));
+        put_or_remove(for_provider, "varFiles", files);
+    }
+
+    /// References of the template's `env`, `varFiles` and connection Secret that lead to other namespaces.
+    fn foreign_references(&self, inputs: Inputs<'_>) -> Vec<Reference> {
+        let mut references = Vec::new();
+        for list in ["env", "varFiles"] {
+            let entries = self.spec.pointer(&format!("/forProvider/{list}")).and_then(Value::as_array);
+            for (index, _) in entries.into_iter().flatten().enumerate() {
+                for (name, kind) in
+                    [("secretKeyRef", TargetKind::Secret), ("configMapKeyRef", TargetKind::ConfigMap)]
+                {
+                    let pointer = format!("/forProvider/{list}/{index}/{name}");
+                    let field = format!("spec.template.spec.forProvider.{list}[{index}].{name}");
+                    references.extend(self.foreign_reference(&pointer, &field, kind, inputs));
+                }
+            }
+        }
+        let field = "spec.template.spec.writeConnectionSecretToRef";
+        references.extend(self.foreign_reference(
+            "/writeConnectionSecretToRef",
+            field,
+            TargetKind::Secret,
+            inputs,
+        ));
+        references
+    }
+
+    fn foreign_reference(
+        &self,
+        pointer: &str,
+        field: &str,
+        kind: TargetKind,
+        inputs: Inputs<'_>,
+    ) -> Option<Reference> {
+        let rendered = self.spec.pointer(pointer)?;
+        let text = |name: &str| rendered.get(name).and_then(Value::as_str).map(ToOwned::to_owned);
+        let (namespace, name) = (text("namespace")?, text("name")?);
+        let literal = inputs.template.spec.template.spec.pointer(pointer) == Some(rendered);
+        needs_grant(&namespace, literal, inputs).then(|| Reference {
+            field: field_of(inputs.template, field),
+            target: Target { kind, namespace, name },
+        })
+    }
+}
+
+fn for_provider(spec: &mut Value) -> &mut Map<String, Value> {
+    if !spec.get("forProvider").is_some_and(Value::is_object) {
+        spec["forProvider"] = Value::Object(Map::new());
+    }
+    #[expect(clippy::expect_used, reason = "made an object just above")]
+    spec["forProvider"].as_object_mut().expect("forProvider is an object")
+}
+
+fn vars(spec: &Value) -> Vec<(String, Value)> {
+    spec.get("forProvider").and_then(Value::as_object).map(vars_of).unwrap_or_default()
+}
+
+fn vars_of(for_provider: &Map<String, Value>) -> Vec<(String, Value)> {
+    let entries = for_provider.get("vars").and_then(Value::as_array).into_iter().flatten();
+    let pair = |entry: &Value| {
+        let key = entry.get("key").and_then(Value::as_str)?.to_owned();
+        Some((key, entry.get("value").cloned().unwrap_or_default()))
+    };
+    entries.filter_map(pair).collect()
+}
+
+fn put_or_remove(fields: &mut Map<String, Value>, name: &str, entries: Vec<Value>) {
+    if entries.is_empty() {
+        fields.remove(name);
+    } else {
+        fields.insert(name.to_owned(), Value::Array(entries));
+    }
+}
+
+fn too_large(size: usize, variables: &Variables, spec: &Value) -> Blocked {
+    let module = ("the module".to_owned(), module_text(spec).map_or(0, str::len));
+    let sizes: BTreeMap<String, usize> = variables
+        .open
+        .iter()
+        .map(|(name, value)| (format!("variable `{name}`"), text(value).len()))
+        .chain([module])
+        .collect();
+    let (largest, length) = sizes.into_iter().max_by_key(|(_, length)| *length).unwrap_or_default();
+    Blocked::new(
+        Reason::WorkspaceTooLarge,
+        format!(
+            "the Workspace would have {size} bytes, more than the {LARGEST_SPEC} that can be stored; the largest part is {largest} with {length} bytes: make it smaller, or let the module read it from elsewhere"
+        ),
+    )
+}

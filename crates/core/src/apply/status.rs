@@ -1,0 +1,329 @@
+//! What to tell about an apply: its status and Events, computed from what was decided and what came of it.
+
+use capt_api::WorkspaceTemplateApply;
+use capt_api::names::{Reason, condition as type_};
+use capt_api::workspace_template_apply::WorkspaceTemplateApplyStatus;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+
+use super::Blocked;
+use super::decide::{Mode, Step, WorkspaceFacts};
+use crate::condition::{Stamp, Truth, condition, upsert};
+use crate::graph;
+use crate::tie;
+
+/// What came of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing was written to the Workspace.
+    Nothing,
+    /// The Workspace was written and has this generation now.
+    Written {
+        /// The generation.
+        generation: Option<i64>,
+    },
+}
+
+/// Everything that the status is computed from.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'facts> {
+    /// The apply as it was read.
+    pub apply: &'facts WorkspaceTemplateApply,
+    /// What was decided.
+    pub step: &'facts Step,
+    /// What came of it.
+    pub outcome: &'facts Result<Effect, Blocked>,
+    /// The Workspace after the step, if it is there and ours.
+    pub workspace: Option<&'facts WorkspaceFacts>,
+    /// The generation of the template.
+    pub template_generation: Option<i64>,
+    /// Now.
+    pub now: &'facts Time,
+}
+
+/// The status of an apply; `None` where nothing may be written.
+pub fn status(report: Report<'_>) -> Option<WorkspaceTemplateApplyStatus> {
+    let Report { apply, step, outcome, workspace, template_generation, now } = report;
+    let stamp = Stamp { generation: apply.metadata.generation, now: now.clone() };
+    let mut status = apply.status.clone().unwrap_or_default();
+    match step {
+        Step::Leave => return None,
+        Step::Pause(pause) => {
+            let message = pause.message("WorkspaceTemplateApply");
+            upsert(
+                &mut status.conditions,
+                condition(type_::PAUSED, Truth::True, Reason::Paused, &message, &stamp),
+            );
+            return Some(status);
+        }
+        _ => {}
+    }
+    status.observed_generation = apply.metadata.generation;
+    status.pending_digest = None;
+    upsert(&mut status.conditions, condition(type_::PAUSED, Truth::False, Reason::NotPaused, "", &stamp));
+
+    if let (Step::Write { rendered, .. }, Ok(Effect::Written { generation })) = (step, outcome) {
+        status.workspace_generation = *generation;
+        status.last_applied_time = Some(now.clone());
+        status.applied_digest = Some(rendered.digest.clone());
+        status.template_generation = template_generation;
+    }
+    if let Step::HoldChange { pending, .. } = step {
+        status.pending_digest = Some(pending.clone());
+    }
+    status.applied = workspace.is_some();
+    if let Some(workspace) = workspace {
+        status.workspace_name = Some(workspace.name().to_owned());
+    }
+    let applied = applied(step, outcome, workspace);
+    let ready = ready(step, &applied, workspace);
+    upsert(&mut status.conditions, applied.into_condition(type_::APPLIED, &stamp));
+    upsert(&mut status.conditions, ready.into_condition(type_::READY, &stamp));
+    upsert(&mut status.conditions, synced(workspace).into_condition(type_::SYNCED, &stamp));
+    Some(status)
+}
+
+/// A condition without its type.
+struct Statement {
+    truth: Truth,
+    reason: Reason,
+    message: String,
+}
+
+impl Statement {
+    fn new(truth: Truth, reason: Reason, message: impl Into<String>) -> Self {
+        Self { truth, reason, message: message.into() }
+    }
+
+    fn into_condition(self, type_: &str, stamp: &Stamp) -> Condition {
+        condition(type_, self.truth, self.reason, &self.message, stamp)
+    }
+}
+
+impl From<&Blocked> for Statement {
+    fn from(blocked: &Blocked) -> Self {
+        Self::new(Truth::False, blocked.reason, blocked.message.clone())
+    }
+}
+
+fn applied(step: &Step, outcome: &Result<Effect, Blocked>, workspace: Option<&WorkspaceFacts>) -> Statement {
+    if let Err(blocked) = outcome {
+        return blocked.into();
+    }
+    match step {
+        Step::Hold(blocked) | Step::HoldChange { blocked, .. } => blocked.into(),
+        Step::Write { rendered, .. } | Step::Settled { rendered } => {
+            let message = if rendered.ignored.is_empty() {
+                String::new()
+            } else {
+                format!(
+                    "the module does not declare these variables, and they are left out: {}",
+                    rendered.ignored.join(", ")
+                )
+            };
+            Statement::new(Truth::True, Reason::UpToDate, message)
+        }
+        Step::Claim(record) => Statement::new(
+            Truth::False,
+            Reason::WorkspaceMissing,
+            format!("Workspace `{}` is about to be made", record.workspace),
+        ),
+        Step::AwaitDependents(dependents) => {
+            let names = graph::describe(dependents).replace(" → ", ", ");
+            let name = workspace.map_or("", WorkspaceFacts::name);
+            Statement::new(
+                Truth::False,
+                Reason::WaitingForDependents,
+                format!(
+                    "Workspace `{name}` is destroyed when these applies, which use it, are gone: {names}"
+                ),
+            )
+        }
+        Step::DeleteWorkspace { name, .. } | Step::AwaitDeletion { name } => {
+            Statement::new(Truth::False, Reason::Deleting, format!("Workspace `{name}` is being destroyed"))
+        }
+        Step::Leave | Step::Pause(_) | Step::LetGo { .. } | Step::Retain { .. } | Step::Finish => {
+            Statement::new(Truth::False, Reason::Deleting, "this apply is being deleted")
+        }
+    }
+}
+
+/// The Workspace's word counts where there is one: a template that is gone does not make a running cluster unready.
+fn ready(step: &Step, applied: &Statement, workspace: Option<&WorkspaceFacts>) -> Statement {
+    let deleting = matches!(applied.reason, Reason::Deleting | Reason::WaitingForDependents);
+    let Some(workspace) = workspace.filter(|_| !deleting) else {
+        return match applied.truth {
+            Truth::True => {
+                Statement::new(Truth::False, Reason::WorkspaceNotReady, "the Workspace has not reported yet")
+            }
+            Truth::False | Truth::Unknown => {
+                Statement::new(Truth::False, applied.reason, applied.message.clone())
+            }
+        };
+    };
+    let name = workspace.name();
+    let trouble = workspace.synced.as_ref().filter(|synced| !synced.holds && !synced.message.is_empty());
+    let trouble = trouble.map_or_else(String::new, |synced| format!("; last attempt: {}", synced.message));
+    match &workspace.ready {
+        Some(verdict) if verdict.holds => {
+            let behind = if matches!(step, Step::HoldChange { .. }) { "; a change is held back" } else { "" };
+            Statement::new(
+                Truth::True,
+                Reason::WorkspaceReady,
+                format!("Workspace `{name}` is ready{behind}{trouble}"),
+            )
+        }
+        Some(verdict) => {
+            let why = if verdict.message.is_empty() { &verdict.reason } else { &verdict.message };
+            Statement::new(
+                Truth::False,
+                Reason::WorkspaceNotReady,
+                format!("Workspace `{name}` is not ready: {why}{trouble}"),
+            )
+        }
+        None => Statement::new(
+            Truth::False,
+            Reason::WorkspaceNotReady,
+            format!("Workspace `{name}` has not reported yet whether it is ready{trouble}"),
+        ),
+    }
+}
+
+fn synced(workspace: Option<&WorkspaceFacts>) -> Statement {
+    match workspace.and_then(|workspace| workspace.synced.as_ref()) {
+        Some(verdict) if verdict.holds => {
+            Statement::new(Truth::True, Reason::UpToDate, verdict.message.clone())
+        }
+        Some(verdict) => {
+            let why = if verdict.message.is_empty() { &verdict.reason } else { &verdict.message };
+            Statement::new(Truth::False, Reason::WorkspaceNotReady, why.clone())
+        }
+        None => {
+            Statement::new(Truth::Unknown, Reason::WorkspaceNotReady, "the Workspace has not reported yet")
+        }
+    }
+}
+
+/// Something worth an Event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Whether the user should look at it.
+    pub warning: bool,
+    /// One word.
+    pub reason: Reason,
+    /// A sentence.
+    pub message: String,
+}
+
+/// The Events that a reconcile gives rise to: what was done, and conditions that changed.
+pub fn notes(report: Report<'_>, next: &WorkspaceTemplateApplyStatus) -> Vec<Note> {
+    let mut notes = Vec::new();
+    notes.extend(done(report));
+    for name in [type_::APPLIED, type_::READY, type_::PAUSED] {
+        let find = |conditions: &[Condition]| conditions.iter().find(|entry| entry.type_ == name).cloned();
+        let before = report.apply.status.as_ref().and_then(|status| find(&status.conditions));
+        let Some(after) = find(&next.conditions) else {
+            continue;
+        };
+        let same = before.as_ref().is_some_and(|before| is_same_to_people(before, &after));
+        let first_and_dull =
+            before.is_none() && (name == type_::PAUSED) == (after.status == Truth::False.as_str());
+        let reason = Reason::ALL.iter().find(|reason| reason.as_str() == after.reason);
+        if let Some(reason) = reason
+            && !same
+            && !first_and_dull
+            && !notes.iter().any(|note| note.reason == *reason)
+            && *reason != Reason::UpToDate
+        {
+            notes.push(Note { warning: is_trouble(*reason), reason: *reason, message: after.message });
+        }
+    }
+    notes
+}
+
+/// Progress within one reason is no news; another trouble is.
+fn is_same_to_people(before: &Condition, after: &Condition) -> bool {
+    let trouble = Reason::ALL.iter().any(|reason| is_trouble(*reason) && reason.as_str() == after.reason);
+    before.status == after.status
+        && before.reason == after.reason
+        && (!trouble || before.message == after.message)
+}
+
+/// What was done, where it is worth an Event by itself.
+pub fn done(report: Report<'_>) -> Option<Note> {
+    let note = |reason, message| Some(Note { warning: false, reason, message });
+    let name = || tie::workspace_name(report.apply);
+    report.outcome.as_ref().ok()?;
+    match report.step {
+        Step::Write { mode: Mode::Create, .. } => {
+            note(Reason::WorkspaceCreated, format!("created Workspace `{}`", name()))
+        }
+        Step::Write { mode: Mode::Adopt { .. }, .. } => {
+            note(Reason::WorkspaceAdopted, format!("took over Workspace `{}`", name()))
+        }
+        Step::Write { mode: Mode::Update { .. }, rendered } => {
+            let before = report.apply.status.as_ref().and_then(|status| status.applied_digest.as_ref());
+            (before != Some(&rendered.digest)).then(|| Note {
+                warning: false,
+                reason: Reason::WorkspaceUpdated,
+                message: format!("updated Workspace `{}`", name()),
+            })
+        }
+        Step::Retain { workspace } => note(
+            Reason::WorkspaceRetained,
+            format!("Workspace `{workspace}` stays, as spec.retainWorkspaceOnDelete says"),
+        ),
+        Step::LetGo { workspace: Some(workspace) } => note(
+            Reason::WorkspaceMoved,
+            format!("this apply lives on in another cluster; Workspace `{workspace}` is frozen here"),
+        ),
+        Step::Leave
+        | Step::Pause(_)
+        | Step::LetGo { workspace: None }
+        | Step::AwaitDependents(_)
+        | Step::DeleteWorkspace { .. }
+        | Step::AwaitDeletion { .. }
+        | Step::Finish
+        | Step::Claim(_)
+        | Step::Hold(_)
+        | Step::HoldChange { .. }
+        | Step::Settled { .. } => None,
+    }
+}
+
+/// Whether a reason calls for the user. Waiting is not trouble.
+pub fn is_trouble(reason: Reason) -> bool {
+    match reason {
+        Reason::WorkspaceNotOwned
+        | Reason::TemplateNotFound
+        | Reason::TemplateInvalid
+        | Reason::ModuleInvalid
+        | Reason::DependencyCycle
+        | Reason::VariableMissing
+        | Reason::VariableInvalid
+        | Reason::ReferenceNotGranted
+        | Reason::WorkspaceTooLarge
+        | Reason::WorkspaceRefused
+        | Reason::SecretNotOwned
+        | Reason::Unreadable
+        | Reason::ApiError => true,
+        Reason::UpToDate
+        | Reason::WorkspaceCreated
+        | Reason::WorkspaceUpdated
+        | Reason::WorkspaceAdopted
+        | Reason::WorkspaceReady
+        | Reason::WorkspaceNotReady
+        | Reason::WorkspaceMissing
+        | Reason::WorkspaceRetained
+        | Reason::WorkspaceMoved
+        | Reason::WorkspaceKindMissing
+        | Reason::TemplateValid
+        | Reason::WaitingForSecrets
+        | Reason::WaitingForWorkspaces
+        | Reason::ApprovalRequired
+        | Reason::Pinned
+        | Reason::Paused
+        | Reason::NotPaused
+        | Reason::Deleting
+        | Reason::WaitingForDependents => false,
+    }
+}

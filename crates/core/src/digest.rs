@@ -1,0 +1,104 @@
+//! Digests of JSON trees: equal trees have equal digests, whatever the order of their keys.
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+/// The digest of a tree, as `sha256:` and 64 hexadecimal digits.
+pub fn digest(tree: &Value) -> String {
+    let mut hasher = Sha256::new();
+    feed(tree, &mut hasher);
+    format!("sha256:{}", hexadecimal(&hasher.finalize()))
+}
+
+/// The first `digits` hexadecimal digits of the digest of some texts, each kept apart from the next.
+pub fn short_digest<'text>(texts: impl IntoIterator<Item = &'text str>, digits: usize) -> String {
+    let mut hasher = Sha256::new();
+    for text in texts {
+        feed_text(text, &mut hasher);
+    }
+    let mut hex = hexadecimal(&hasher.finalize());
+    hex.truncate(digits);
+    hex
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Every value is preceded by its type and length, so that no two trees feed the same bytes.
+fn feed(tree: &Value, hasher: &mut Sha256) {
+    match tree {
+        Value::Null => hasher.update(b"n"),
+        Value::Bool(value) => hasher.update(if *value { b"t" } else { b"f" }),
+        Value::Number(number) => {
+            hasher.update(b"d");
+            feed_text(&number.to_string(), hasher);
+        }
+        Value::String(text) => {
+            hasher.update(b"s");
+            feed_text(text, hasher);
+        }
+        Value::Array(items) => {
+            hasher.update(b"a");
+            hasher.update(items.len().to_le_bytes());
+            for item in items {
+                feed(item, hasher);
+            }
+        }
+        Value::Object(fields) => {
+            hasher.update(b"o");
+            hasher.update(fields.len().to_le_bytes());
+            let mut sorted: Vec<_> = fields.iter().collect();
+            sorted.sort_by_key(|(key, _)| *key);
+            for (key, value) in sorted {
+                feed_text(key, hasher);
+                feed(value, hasher);
+            }
+        }
+    }
+}
+
+fn feed_text(text: &str, hasher: &mut Sha256) {
+    hasher.update(text.len().to_le_bytes());
+    hasher.update(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_order_of_keys_does_not_matter() {
+        let one: Value = serde_json::from_str(r#"{"a":1,"b":[true,null]}"#).unwrap();
+        let other: Value = serde_json::from_str(r#"{"b":[true,null],"a":1}"#).unwrap();
+        assert_eq!(digest(&one), digest(&other));
+    }
+
+    #[test]
+    fn different_trees_have_different_digests() {
+        let trees = [
+            json!(null),
+            json!("n"),
+            json!([]),
+            json!({}),
+            json!(["a", "b"]),
+            json!(["ab"]),
+            json!([["a"], "b"]),
+        ];
+        let digests: std::collections::BTreeSet<_> = trees.iter().map(digest).collect();
+        assert_eq!(digests.len(), trees.len());
+    }
+
+    #[test]
+    fn short_digests_keep_texts_apart() {
+        assert_ne!(short_digest(["ab", "c"], 8), short_digest(["a", "bc"], 8));
+        assert_eq!(short_digest(["ab", "c"], 8).len(), 8);
+    }
+}

@@ -1,0 +1,196 @@
+//! The tie between an apply and its Workspace.
+//!
+//! A namespaced object cannot own a cluster-scoped one, so the tie is made of labels and annotations on the Workspace and
+//! of an annotation with its name on the apply. All of it can be made again after a restore or a move.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use capt_api::WorkspaceTemplateApply;
+use capt_api::names::{APPLY_SUFFIX, MANAGED_BY_CAPT, annotation, label};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use crate::digest::short_digest;
+
+/// The longest value of a label.
+const LONGEST_LABEL: usize = 63;
+/// Leaves room for a suffix in the name of the Workspace and for what its state is called.
+const LONGEST_BASE: usize = 200;
+
+/// Names an apply.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ApplyKey {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+impl ApplyKey {
+    /// Names this apply.
+    pub fn of(apply: &WorkspaceTemplateApply) -> Self {
+        Self {
+            namespace: apply.metadata.namespace.clone().unwrap_or_default(),
+            name: apply.metadata.name.clone().unwrap_or_default(),
+        }
+    }
+
+    /// Reads what [`fmt::Display`] writes.
+    fn parse(text: &str) -> Option<Self> {
+        let (namespace, name) = text.split_once('/')?;
+        Some(Self { namespace: namespace.to_owned(), name: name.to_owned() })
+    }
+
+    /// The name of the Workspace if nobody else has it.
+    pub fn workspace_name(&self) -> String {
+        let base = self.name.strip_suffix(APPLY_SUFFIX).filter(|base| !base.is_empty()).unwrap_or(&self.name);
+        if base.len() <= LONGEST_BASE { base.to_owned() } else { self.suffixed(base) }
+    }
+
+    /// The name of the Workspace if another apply has the plain one.
+    pub fn alternative_workspace_name(&self) -> String {
+        self.suffixed(self.name.strip_suffix(APPLY_SUFFIX).unwrap_or(&self.name))
+    }
+
+    fn suffixed(&self, base: &str) -> String {
+        let mut base = base.to_owned();
+        base.truncate(LONGEST_BASE);
+        let base = base.trim_end_matches(['-', '.']);
+        format!("{base}-{}", short_digest([self.namespace.as_str(), &self.name], 8))
+    }
+}
+
+impl fmt::Display for ApplyKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.namespace, self.name)
+    }
+}
+
+/// Whose a Workspace is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Belongs {
+    /// The apply's that asks.
+    ToUs,
+    /// Another apply's.
+    ToApply(ApplyKey),
+    /// Nobody's that we know.
+    ToNobody,
+}
+
+/// Whose the Workspace with this metadata is. A uid that changed (restore, move) does not matter.
+pub fn belongs(workspace: &ObjectMeta, us: &ApplyKey) -> Belongs {
+    match apply_of(workspace) {
+        Some(key) if key == *us => Belongs::ToUs,
+        Some(key) => Belongs::ToApply(key),
+        None => Belongs::ToNobody,
+    }
+}
+
+/// The apply that a Workspace is derived from.
+pub fn apply_of(workspace: &ObjectMeta) -> Option<ApplyKey> {
+    let managed = workspace.labels.as_ref()?.get(label::MANAGED_BY)? == MANAGED_BY_CAPT;
+    let key = ApplyKey::parse(workspace.annotations.as_ref()?.get(annotation::APPLY)?)?;
+    managed.then_some(key)
+}
+
+/// Labels of everything that is derived from an apply.
+pub fn labels(key: &ApplyKey, uid: &str, cluster: Option<&str>) -> BTreeMap<String, String> {
+    let mut labels = BTreeMap::from([
+        (label::MANAGED_BY.to_owned(), MANAGED_BY_CAPT.to_owned()),
+        (label::APPLY_NAMESPACE.to_owned(), key.namespace.clone()),
+        (label::APPLY_NAME.to_owned(), label_value(&key.name)),
+        (label::APPLY_UID.to_owned(), uid.to_owned()),
+    ]);
+    if let Some(cluster) = cluster {
+        labels.insert(label::CLUSTER_NAME.to_owned(), label_value(cluster));
+    }
+    labels
+}
+
+/// A name as a label's value: long ones are cut and made unique again.
+pub fn label_value(name: &str) -> String {
+    if name.len() <= LONGEST_LABEL {
+        return name.to_owned();
+    }
+    let digest = short_digest([name], 10);
+    let head = name[..LONGEST_LABEL - digest.len() - 1].trim_end_matches(['-', '.', '_']);
+    format!("{head}-{digest}")
+}
+
+/// The name of an apply's Workspace: as its annotation says, else as the status of earlier versions says, else as its own
+/// name makes it.
+pub fn workspace_name(apply: &WorkspaceTemplateApply) -> String {
+    recorded_workspace_name(apply).map_or_else(|| ApplyKey::of(apply).workspace_name(), ToOwned::to_owned)
+}
+
+/// The name of an apply's Workspace that the apply itself has on record.
+pub fn recorded_workspace_name(apply: &WorkspaceTemplateApply) -> Option<&str> {
+    let annotated = apply.metadata.annotations.as_ref().and_then(|all| all.get(annotation::WORKSPACE_NAME));
+    let reported = || apply.status.as_ref().and_then(|status| status.workspace_name.as_ref());
+    annotated.or_else(reported).map(String::as_str).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn key(name: &str) -> ApplyKey {
+        ApplyKey { namespace: "team-a".to_owned(), name: name.to_owned() }
+    }
+
+    #[rstest]
+    #[case::suffix_is_dropped("demo-eks-controlplane-apply", "demo-eks-controlplane")]
+    #[case::no_suffix("demo-vpc", "demo-vpc")]
+    #[case::only_one_suffix("demo-apply-apply", "demo-apply")]
+    #[case::nothing_but_a_suffix("-apply", "-apply")]
+    fn the_workspace_has_the_name_of_the_apply(#[case] apply: &str, #[case] expected: &str) {
+        assert_eq!(key(apply).workspace_name(), expected);
+    }
+
+    #[test]
+    fn the_alternative_name_is_stable_and_tells_namespaces_apart() {
+        let other = ApplyKey { namespace: "team-b".to_owned(), ..key("demo-apply") };
+        assert_eq!(
+            key("demo-apply").alternative_workspace_name(),
+            key("demo-apply").alternative_workspace_name()
+        );
+        assert_ne!(key("demo-apply").alternative_workspace_name(), other.alternative_workspace_name());
+        assert!(other.alternative_workspace_name().starts_with("demo-"));
+    }
+
+    #[rstest]
+    #[case::longest_name(253)]
+    #[case::just_too_long(64)]
+    fn long_names_become_valid_labels_and_stay_apart(#[case] length: usize) {
+        let (one, other) = ("a".repeat(length), format!("{}b", "a".repeat(length - 1)));
+        assert!(label_value(&one).len() <= LONGEST_LABEL);
+        assert_ne!(label_value(&one), label_value(&other));
+    }
+
+    #[test]
+    fn long_names_leave_room_for_what_the_state_is_called() {
+        assert!(key(&"a".repeat(253)).workspace_name().len() < 220);
+        assert!(key(&"a".repeat(253)).alternative_workspace_name().len() < 220);
+    }
+
+    fn workspace(managed_by: &str, apply: &str) -> ObjectMeta {
+        ObjectMeta {
+            labels: Some([(label::MANAGED_BY.to_owned(), managed_by.to_owned())].into()),
+            annotations: Some([(annotation::APPLY.to_owned(), apply.to_owned())].into()),
+            ..ObjectMeta::default()
+        }
+    }
+
+    #[rstest]
+    #[case::ours(workspace("capt", "team-a/demo-apply"), Belongs::ToUs)]
+    #[case::of_another_namespace(workspace("capt", "team-b/demo-apply"),
+        Belongs::ToApply(ApplyKey { namespace: "team-b".to_owned(), name: "demo-apply".to_owned() }))]
+    #[case::annotated_by_somebody_else(workspace("helm", "team-a/demo-apply"), Belongs::ToNobody)]
+    #[case::garbled(workspace("capt", "demo-apply"), Belongs::ToNobody)]
+    #[case::bare(ObjectMeta::default(), Belongs::ToNobody)]
+    fn a_workspace_belongs_to_the_apply_it_names(#[case] workspace: ObjectMeta, #[case] expected: Belongs) {
+        assert_eq!(belongs(&workspace, &key("demo-apply")), expected);
+    }
+}
