@@ -70,8 +70,8 @@ impl Attempts {
 fn pause(retry: Retry, failures: u32) -> Duration {
     let (first, longest) = match retry {
         Retry::AtOnce => (Duration::from_millis(50), Duration::from_secs(10)),
-        Retry::Backoff => (Duration::from_secs(1), Duration::from_mins(1)),
-        Retry::Rarely => (Duration::from_secs(5), Duration::from_mins(10)),
+        Retry::Backoff => (Duration::from_secs(1), Duration::from_secs(60)),
+        Retry::Rarely => (Duration::from_secs(5), Duration::from_secs(600)),
     };
     first.saturating_mul(2_u32.saturating_pow(failures.min(16))).min(longest)
 }
@@ -85,9 +85,9 @@ mod tests {
     #[rstest]
     #[case::first(Retry::Backoff, 0, Duration::from_secs(1))]
     #[case::grows(Retry::Backoff, 3, Duration::from_secs(8))]
-    #[case::is_bounded(Retry::Backoff, 1_000_000, Duration::from_mins(1))]
+    #[case::is_bounded(Retry::Backoff, 1_000_000, Duration::from_secs(60))]
     #[case::conflicts_are_tried_soon(Retry::AtOnce, 0, Duration::from_millis(50))]
-    #[case::refusals_rarely(Retry::Rarely, 9, Duration::from_mins(10))]
+    #[case::refusals_rarely(Retry::Rarely, 9, Duration::from_secs(600))]
     fn pauses_grow_and_are_bounded(#[case] retry: Retry, #[case] failures: u32, #[case] expected: Duration) {
         assert_eq!(pause(retry, failures), expected);
     }

@@ -68,10 +68,10 @@ pub(crate) async fn drive<K, R, F>(
                     warn!(%kind, %object, error = error.sentence(), "reconciling failed; trying again");
                 }
                 Err(controller::Error::ObjectNotFound(object)) => {
-                    debug!(%kind, %object, "gone before it was looked at")
+                    debug!(%kind, %object, "gone before it was looked at");
                 }
                 Err(error) => {
-                    warn!(%kind, error = &error as &dyn std::error::Error, "reconciling was interrupted")
+                    warn!(%kind, error = &error as &dyn std::error::Error, "reconciling was interrupted");
                 }
             }
         })

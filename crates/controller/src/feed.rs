@@ -78,10 +78,13 @@ pub(crate) async fn follow<K>(
                 Event::InitDone => {
                     let after = reader.state();
                     let names: HashSet<_> = after.iter().map(|object| object.to_object_ref(())).collect();
-                    let gone = before.iter().filter(|object| !names.contains(&object.to_object_ref(())));
-                    gone.for_each(|object| touched(object.meta(), Touch::Gone));
+                    for object in before.iter().filter(|object| !names.contains(&object.to_object_ref(()))) {
+                        touched(object.meta(), Touch::Gone);
+                    }
                     known.set_presence(Presence::Listed);
-                    after.iter().for_each(|object| touched(object.meta(), Touch::There));
+                    for object in &after {
+                        touched(object.meta(), Touch::There);
+                    }
                 }
             }
         }

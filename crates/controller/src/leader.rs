@@ -46,7 +46,7 @@ impl Leadership {
                     info!(lease = self.options.name, identity = self.options.identity, "leading");
                     return;
                 }
-                Ok(Some(free_in)) => self.await_change(free_in, &sighting).await,
+                Ok(Some(free_in)) => self.await_change(free_in, sighting.as_ref()).await,
                 Err(error) => {
                     warn!(
                         lease = self.options.name,
@@ -144,8 +144,8 @@ impl Leadership {
     }
 
     /// Waits until the Lease changes, or until it may be free.
-    async fn await_change(&self, free_in: Duration, sighting: &Option<Sighting>) {
-        let known = sighting.as_ref().and_then(|sighting| sighting.lease.metadata.resource_version.clone());
+    async fn await_change(&self, free_in: Duration, sighting: Option<&Sighting>) {
+        let known = sighting.and_then(|sighting| sighting.lease.metadata.resource_version.clone());
         let changed = watch_object(self.leases.clone(), &self.options.name).filter(|seen| {
             let version =
                 seen.as_ref().ok().and_then(|lease| lease.as_ref()?.metadata.resource_version.clone());

@@ -88,7 +88,7 @@ mod tests {
     fn metadata(annotations: &[&str], deleting: bool) -> ObjectMeta {
         ObjectMeta {
             annotations: Some(annotations.iter().map(|key| ((*key).to_owned(), String::new())).collect()),
-            deletion_timestamp: deleting.then(|| Time(Timestamp::UNIX_EPOCH)),
+            deletion_timestamp: deleting.then_some(Time(Timestamp::UNIX_EPOCH)),
             ..ObjectMeta::default()
         }
     }

@@ -1,0 +1,7 @@
+//! The manager and its kinds against a real API server.
+//!
+//! Every test has a namespace of its own and a manager that looks at that namespace only, with exactly the permissions that
+//! the drivers declare.
+
+mod applies;
+mod stage;
