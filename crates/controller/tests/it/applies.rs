@@ -12,7 +12,10 @@ use crate::stage::{Stage, annotation, find_condition, message, module, ready, te
 #[tokio::test]
 async fn an_apply_yields_a_workspace_with_resolved_variables() {
     let stage = Stage::set().await;
-    let mut body = template("vpc", "variable \"cidr\" {}\nlocals { name = \"${WORKSPACE_NAME} in ${NAMESPACE} for ${owner}\" }\n");
+    let mut body = template(
+        "vpc",
+        "variable \"cidr\" {}\nlocals { name = \"${WORKSPACE_NAME} in ${NAMESPACE} for ${owner}\" }\n",
+    );
     body["spec"]["template"]["spec"]["writeConnectionSecretToRef"] =
         json!({ "name": "${WORKSPACE_NAME}-connection", "namespace": "${NAMESPACE}" });
     stage.put::<WorkspaceTemplate>(body).await;
@@ -32,7 +35,10 @@ async fn an_apply_yields_a_workspace_with_resolved_variables() {
     let secret = workspace.spec.write_connection_secret_to_ref.clone().unwrap();
     assert_eq!((secret.namespace, secret.name), (stage.namespace.clone(), format!("{name}-connection")));
     assert_eq!(workspace.labels().get(label::APPLY_NAMESPACE), Some(&stage.namespace));
-    assert_eq!(annotation(&workspace, keys::APPLY), Some(format!("{}/{name}-apply", stage.namespace).as_str()));
+    assert_eq!(
+        annotation(&workspace, keys::APPLY),
+        Some(format!("{}/{name}-apply", stage.namespace).as_str())
+    );
 
     let apply = stage.condition(&format!("{name}-apply"), "Applied", "True", "UpToDate").await;
     let status = apply.status.unwrap();
@@ -53,7 +59,11 @@ async fn a_changed_template_changes_the_workspace() {
     stage.workspace(&name, "the Workspace to be made", |_| true).await;
 
     stage.put_template("t", &(module(&["a"]) + "# second\n")).await;
-    stage.workspace(&name, "the module to follow", |workspace| workspace.spec.for_provider.module.contains("second")).await;
+    stage
+        .workspace(&name, "the module to follow", |workspace| {
+            workspace.spec.for_provider.module.contains("second")
+        })
+        .await;
     stage.change::<WorkspaceTemplateApply>(&name, json!({ "spec": { "variables": { "a": "2" } } })).await;
     stage.workspace(&name, "the variable to follow", |workspace| var(workspace, "a") == Some("2")).await;
     eventually("the status to follow", async || {
@@ -75,7 +85,11 @@ async fn a_workspace_changed_by_hand_is_brought_back() {
     let merge = kube::api::Patch::Merge(patch);
     let changed = stage.workspaces().patch(&name, &kube::api::PatchParams::default(), &merge).await.unwrap();
     assert_eq!(changed.spec.for_provider.module, "locals {}");
-    stage.workspace(&name, "the module to come back", |workspace| workspace.spec.for_provider.module.contains("variable")).await;
+    stage
+        .workspace(&name, "the module to come back", |workspace| {
+            workspace.spec.for_provider.module.contains("variable")
+        })
+        .await;
 }
 
 #[tokio::test]

@@ -4,4 +4,10 @@
 //! the drivers declare.
 
 mod applies;
+mod bad_input;
+mod deletion;
+mod kinds;
+mod managers;
+mod ownership;
+mod sources;
 mod stage;

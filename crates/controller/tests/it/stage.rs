@@ -106,6 +106,11 @@ impl Stage {
         Self { client: cluster.client(), namespace: cluster.namespace("test").await, manager: None }
     }
 
+    /// A namespace of another control plane.
+    pub(crate) fn on(cluster: &TestCluster, namespace: &str) -> Self {
+        Self { client: cluster.client(), namespace: namespace.to_owned(), manager: None }
+    }
+
     pub(crate) async fn start_manager(&mut self) {
         let options = Options { namespace: Some(self.namespace.clone()), ..Options::default() };
         self.manager = Some(Manager::start(cluster().await, options).await);
@@ -140,7 +145,11 @@ impl Stage {
     /// Applies an object as a user would.
     pub(crate) async fn put<K>(&self, object: Value) -> K
     where
-        K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned + Serialize,
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
+            + Clone
+            + Debug
+            + DeserializeOwned
+            + Serialize,
     {
         let mut object = object;
         object["apiVersion"] = json!(K::api_version(&()));
@@ -159,22 +168,35 @@ impl Stage {
     }
 
     pub(crate) async fn put_secret(&self, name: &str, data: &[(&str, &str)]) {
-        let data: serde_json::Map<String, Value> = data.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
+        let data: serde_json::Map<String, Value> =
+            data.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
         self.put::<Secret>(json!({ "metadata": { "name": name }, "stringData": data })).await;
     }
 
     pub(crate) async fn put_config_map(&self, name: &str, data: &[(&str, &str)]) {
-        let data: serde_json::Map<String, Value> = data.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
+        let data: serde_json::Map<String, Value> =
+            data.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
         self.put::<ConfigMap>(json!({ "metadata": { "name": name }, "data": data })).await;
     }
 
     /// Waits for the Workspace of this name to fulfil a condition.
-    pub(crate) async fn workspace(&self, name: &str, what: &str, holds: impl Fn(&Workspace) -> bool) -> Workspace {
+    pub(crate) async fn workspace(
+        &self,
+        name: &str,
+        what: &str,
+        holds: impl Fn(&Workspace) -> bool,
+    ) -> Workspace {
         watch_until(what, &self.workspaces(), name, holds).await
     }
 
     /// Waits for a condition of an apply.
-    pub(crate) async fn condition(&self, apply: &str, type_: &str, status: &str, reason: &str) -> WorkspaceTemplateApply {
+    pub(crate) async fn condition(
+        &self,
+        apply: &str,
+        type_: &str,
+        status: &str,
+        reason: &str,
+    ) -> WorkspaceTemplateApply {
         let what = format!("{type_}={status} ({reason}) of {apply}");
         watch_until(&what, &self.applies(), apply, |apply| {
             find_condition(apply, type_).is_some_and(|found| found.status == status && found.reason == reason)
@@ -200,7 +222,8 @@ impl Stage {
     /// The Events about an object of this namespace.
     pub(crate) async fn events(&self, name: &str) -> Vec<Event> {
         let all = self.api::<Event>().list(&ListParams::default()).await.unwrap();
-        let about = |event: &Event| event.regarding.as_ref().and_then(|object| object.name.as_deref()) == Some(name);
+        let about =
+            |event: &Event| event.regarding.as_ref().and_then(|object| object.name.as_deref()) == Some(name);
         all.items.into_iter().filter(about).collect()
     }
 }
@@ -215,7 +238,8 @@ pub(crate) fn template(name: &str, module: &str) -> Value {
 
 /// A module that declares some variables.
 pub(crate) fn module(variables: &[&str]) -> String {
-    variables.iter().map(|name| format!("variable \"{name}\" {{}}\n")).collect::<String>() + "locals { x = 1 }\n"
+    variables.iter().map(|name| format!("variable \"{name}\" {{}}\n")).collect::<String>()
+        + "locals { x = 1 }\n"
 }
 
 /// Conditions that say Ready.

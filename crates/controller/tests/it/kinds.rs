@@ -1,0 +1,1 @@
+//! What the API server says to objects of every kind.
