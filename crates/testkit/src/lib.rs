@@ -1,1 +1,25 @@
-//! x
+//! Fixtures for tests: a real API server, and waiting for conditions under a deadline.
+//!
+//! ```no_run
+//! # async fn test() {
+//! let cluster = capt_testkit::TestCluster::shared().await;
+//! let namespace = cluster.namespace("outputs").await;
+//! let client = cluster.client();
+//! # }
+//! ```
+//!
+//! Everything here panics when it fails: in a test that is the message one wants.
+#![expect(
+    clippy::panic,
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "a fixture that fails fails its test"
+)]
+
+mod cluster;
+mod helper;
+pub mod home;
+mod wait;
+
+pub use cluster::TestCluster;
+pub use wait::{DEADLINE, Seen, eventually, watch_until};

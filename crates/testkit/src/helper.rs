@@ -1,0 +1,38 @@
+//! The executable that supervises the processes of a test's control plane.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::SystemTime;
+
+use capt_local::Helper;
+
+const NAME: &str = "capt-local-helper";
+
+/// The helper beside the test's executable. Cargo makes it when it is missing or may be older than the library.
+pub(crate) fn helper() -> Helper {
+    let test = env::current_exe().expect("the path of the test's executable");
+    // target/<profile>/deps/<test>
+    let profile = test.ancestors().nth(2).expect("a test's executable lies two directories deep");
+    let helper = profile.join(NAME);
+    let cargo = env::var_os("CARGO");
+    if changed(&helper) < changed(&test)
+        && let Some(cargo) = cargo
+    {
+        let mut build = Command::new(cargo);
+        build.args(["build", "--quiet", "--package", "capt-local", "--bin", NAME]);
+        build.current_dir(env!("CARGO_MANIFEST_DIR"));
+        if profile.ends_with("release") {
+            build.arg("--release");
+        }
+        let status = build.status().expect("running cargo");
+        assert!(status.success(), "cargo build of {NAME} ended with {status}");
+    }
+    assert!(helper.exists(), "{} is missing: run cargo build -p capt-local --bin {NAME}", helper.display());
+    Helper::at(helper)
+}
+
+fn changed(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
+}
