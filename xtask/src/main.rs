@@ -1,1 +1,51 @@
-fn main() { for c in capt_api::crd::own().into_iter().chain(capt_api::crd::foreign(capt_api::crd::Foreign::Terraform)).chain(capt_api::crd::foreign(capt_api::crd::Foreign::ClusterApi)) { print!("---\n{}", serde_saphyr::to_string(&c).unwrap()); } }
+//! Chores of the repository.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "chores talk to whoever runs them")]
+
+mod check;
+mod conformance;
+mod generate;
+mod repository;
+mod soak;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Chores of the repository.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Write everything under config/ from the code
+    Generate,
+    /// Fail when something under config/ is not what `generate` writes
+    Check,
+    /// Compare with the real CRDs of Crossplane's provider-terraform and Cluster API
+    Conformance,
+    /// Kill and restart for a while, and see whether anything is lost or left behind
+    Soak(soak::Arguments),
+}
+
+fn main() -> ExitCode {
+    if let Some(code) = capt_local::supervisor::run_if_asked() {
+        return code;
+    }
+    let result = match Arguments::parse().chore {
+        Chore::Generate => generate::run(),
+        Chore::Check => check::run(),
+        Chore::Conformance => conformance::run(),
+        Chore::Soak(arguments) => soak::run(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

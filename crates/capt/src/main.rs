@@ -1,2 +1,33 @@
-//! x
-fn main() {}
+//! The capt binary: command line, printer, one file per verb.
+
+mod cli;
+mod commands;
+mod connection;
+mod printer;
+mod signals;
+mod telemetry;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::Arguments;
+use printer::Printer;
+
+fn main() -> ExitCode {
+    if let Some(code) = capt_local::supervisor::run_if_asked() {
+        return code;
+    }
+    let arguments = Arguments::parse();
+    let printer = Printer::new(arguments.output);
+    telemetry::init(&arguments.log);
+    match commands::run(arguments.command, printer) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read our output has seen enough.
+        Err(error) if printer::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            printer.error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}

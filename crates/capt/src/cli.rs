@@ -1,0 +1,186 @@
+//! What the user can type.
+#![expect(clippy::doc_markdown, reason = "the docs are help texts, which show backticks as they are")]
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use tracing_subscriber::EnvFilter;
+
+/// Kubernetes clusters from Terraform modules, as Cluster API objects.
+#[derive(Debug, Parser)]
+#[command(name = "capt", version, arg_required_else_help = true, after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// The form of what is printed to standard output
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORM")]
+    pub(crate) output: Output,
+    #[command(flatten)]
+    pub(crate) log: LogArguments,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  capt up                                  a management cluster on this machine, until Ctrl-C
+  capt manager --kubeconfig FILE           the controllers, for a cluster that is there already
+  capt crds | kubectl apply --server-side -f -
+
+Data goes to standard output, messages and logs go to standard error.
+Exit codes: 0 done, 1 failed, 2 bad usage.";
+
+/// Messages about the work itself; they go to standard error.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Logging")]
+pub(crate) struct LogArguments {
+    /// The form of log lines
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORM")]
+    pub(crate) log_format: LogFormat,
+    /// What is logged: off, error, warn, info, debug or trace, also by module: info,capt_controller=debug
+    #[arg(long, global = true, env = "CAPT_LOG", default_value = "info", value_name = "FILTER")]
+    #[arg(value_parser = |text: &str| EnvFilter::try_new(text).map(|_| text.to_owned()))]
+    pub(crate) log_level: String,
+}
+
+/// The form of what is printed to standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// For people
+    #[default]
+    Human,
+    /// One JSON value
+    Json,
+    /// YAML documents
+    Yaml,
+}
+
+/// The form of log lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people
+    #[default]
+    Human,
+    /// One JSON object a line
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Up(UpArguments),
+    Manager(ManagerArguments),
+    Crds(CrdsArguments),
+    /// Print the version
+    Version,
+}
+
+/// Run a management cluster on this machine, until Ctrl-C.
+///
+/// Starts etcd, kube-apiserver and kube-controller-manager as child processes, installs the kinds, writes a
+/// kubeconfig and runs the controllers. The binaries are taken from the directory CAPT_ASSETS or from PATH, else
+/// downloaded, else built with Go; the first time takes minutes. Nothing needs root or containers. Everything
+/// listens on 127.0.0.1 only.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capt up                       data in $XDG_DATA_HOME/capt, which is ~/.local/share/capt
+  capt up --dir /tmp/try        data elsewhere: a second, independent cluster
+  rm -r ~/.local/share/capt     forget the cluster (while it is stopped)
+
+Ctrl-C or SIGTERM stops everything in order and keeps the data; a second Ctrl-C does not wait.")]
+pub(crate) struct UpArguments {
+    /// Where the cluster keeps its data, from one start to the next
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Where probes and metrics are served, for example 127.0.0.1:9440 (nowhere by default)
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) diagnostics_address: Option<SocketAddr>,
+}
+
+/// Run the controllers for a cluster that is there already.
+///
+/// The cluster is the one of --kubeconfig, else of the variable KUBECONFIG, else the one that this pod runs in,
+/// else the one of ~/.kube/config.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capt manager                                       in a pod
+  capt manager --kubeconfig FILE --leader-elect=false --diagnostics-address none
+  capt manager --namespace team-a --watch-filter blue
+
+SIGTERM or Ctrl-C ends it: work in progress is finished, the lease is released.")]
+pub(crate) struct ManagerArguments {
+    /// The cluster, and who we are there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// Look at this namespace only
+    #[arg(long, value_name = "NAME")]
+    pub(crate) namespace: Option<String>,
+    /// Look only at objects whose label cluster.x-k8s.io/watch-filter has this value
+    #[arg(long, value_name = "VALUE")]
+    pub(crate) watch_filter: Option<String>,
+    /// How many objects of one kind are worked on at the same time
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) concurrency: u16,
+    /// Work only while holding a lease, so that of several managers one is active
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = true)]
+    #[arg(default_missing_value = "true", action = clap::ArgAction::Set)]
+    pub(crate) leader_elect: bool,
+    /// The namespace of the lease [default: the pod's own namespace, else capt-system]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) leader_election_namespace: Option<String>,
+    /// Where probes (/healthz, /readyz) and metrics (/metrics) are served, or none
+    #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0:9440", value_parser = diagnostics_address)]
+    pub(crate) diagnostics_address: DiagnosticsAddress,
+    /// Let references lead to Secrets and ConfigMaps of any namespace, without a grant
+    #[arg(long)]
+    pub(crate) allow_cross_namespace_references: bool,
+}
+
+/// Where probes and metrics are served, if anywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DiagnosticsAddress(pub(crate) Option<SocketAddr>);
+
+fn diagnostics_address(text: &str) -> Result<DiagnosticsAddress, String> {
+    if text == "none" {
+        return Ok(DiagnosticsAddress(None));
+    }
+    let address =
+        text.parse().map_err(|_| "write it as ADDRESS:PORT, for example 127.0.0.1:9440, or none")?;
+    Ok(DiagnosticsAddress(Some(address)))
+}
+
+/// Print the custom resource definitions.
+///
+/// Those of CAPT's own kinds, and with --include also CRDs that are compatible with those of Crossplane's
+/// provider-terraform and of Cluster API, for clusters that have neither.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capt crds | kubectl apply --server-side -f -
+  capt crds --include terraform,cluster-api --output json | jq '.items[].metadata.name'")]
+pub(crate) struct CrdsArguments {
+    /// Kinds of others to print as well
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "KINDS")]
+    pub(crate) include: Vec<Included>,
+}
+
+/// Kinds of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum Included {
+    /// Those of Crossplane's provider-terraform
+    Terraform,
+    /// Those of Cluster API
+    ClusterApi,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

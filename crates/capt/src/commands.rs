@@ -1,0 +1,32 @@
+//! One file per verb.
+
+mod crds;
+mod manager;
+mod up;
+mod version;
+
+use std::future::Future;
+
+use anyhow::Context;
+
+use crate::cli::Command;
+use crate::printer::Printer;
+
+/// Does what the user asked for.
+pub(crate) fn run(command: Command, printer: Printer) -> anyhow::Result<()> {
+    match command {
+        Command::Up(arguments) => block_on(up::run(arguments, printer)),
+        Command::Manager(arguments) => block_on(manager::run(arguments)),
+        Command::Crds(arguments) => crds::run(&arguments, printer),
+        Command::Version => version::run(printer),
+    }
+}
+
+fn block_on(work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.context("starting the threads of the manager")?;
+    let result = runtime.block_on(work);
+    // Whatever still runs was abandoned on purpose, by a second Ctrl-C for example.
+    runtime.shutdown_background();
+    result
+}

@@ -1,0 +1,114 @@
+//! The control plane as seen from asynchronous code: its calls block, so each has a thread of its own.
+
+use std::fs;
+use std::future;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use anyhow::{Context, anyhow};
+use capt_local::{ControlPlane, ControlPlaneOptions, Helper, Parts, UnexpectedExit};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::sync::oneshot;
+
+use crate::printer::Printer;
+use crate::signals::Stop;
+
+/// How much of a dead process's log is shown.
+const LOG_LINES: usize = 12;
+
+/// A control plane that runs.
+pub(super) struct Running {
+    control_plane: ControlPlane,
+    exit: tokio::sync::Mutex<oneshot::Receiver<Option<UnexpectedExit>>>,
+}
+
+impl Running {
+    /// Gets the parts and starts them; `None` when told to stop meanwhile.
+    pub(super) async fn start(
+        directory: PathBuf,
+        printer: Printer,
+        stop: &Stop,
+    ) -> anyhow::Result<Option<Self>> {
+        let progress = printer.progress();
+        let parts = in_thread(move || Parts::find(&progress));
+        // Getting the parts may take minutes, and what is half made is not used: nothing is lost by leaving.
+        let Some(parts) = stop.requested.run_until_cancelled(parts).await else { return Ok(None) };
+        let parts = parts??;
+
+        let helper = Helper::current_exe().context("finding the path of this program")?;
+        let options = ControlPlaneOptions::new(directory, helper);
+        let progress = printer.progress();
+        let start = in_thread(move || ControlPlane::start(&parts, &options, &progress));
+        let Some(control_plane) = stop.hurried.run_until_cancelled(start).await else { return Ok(None) };
+        let control_plane = control_plane??;
+        let watcher = control_plane.exit_watcher();
+        let exit = tokio::sync::Mutex::new(spawn(move || watcher.wait()));
+        Ok(Some(Self { control_plane, exit }))
+    }
+
+    pub(super) fn kubeconfig(&self) -> &Path {
+        self.control_plane.kubeconfig_path()
+    }
+
+    pub(super) fn server(&self) -> &str {
+        self.control_plane.url()
+    }
+
+    pub(super) fn directory(&self) -> &Path {
+        self.control_plane.directory()
+    }
+
+    /// Returns when a process of the control plane has ended, with what it said last.
+    pub(super) async fn unexpected_exit(&self) -> anyhow::Error {
+        let mut exit = self.exit.lock().await;
+        match (&mut *exit).await {
+            Ok(Some(exit)) => {
+                let log = self.directory().join("logs").join(format!("{}.log", exit.name));
+                match last_lines(&log) {
+                    Some(lines) => anyhow!("{exit}; the end of {}:\n{lines}", log.display()),
+                    None => anyhow!(exit),
+                }
+            }
+            Ok(None) | Err(_) => future::pending().await,
+        }
+    }
+
+    /// Stops everything in order, or kills everything when hurried.
+    pub(super) async fn stop(self, stop: &Stop) {
+        let supervisor = self.control_plane.processes().first().map(|(_, pid)| *pid);
+        let control_plane = self.control_plane;
+        let mut stopped = spawn(move || control_plane.stop());
+        tokio::select! {
+            _ = &mut stopped => return,
+            () = stop.hurried.cancelled() => {}
+        }
+        // Its processes are killed with it, and etcd is made to survive that.
+        if let Some(pid) = supervisor.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        let _ = stopped.await;
+    }
+}
+
+/// The last lines of a log, if there are any.
+fn last_lines(log: &Path) -> Option<String> {
+    let content = fs::read(log).ok()?;
+    let content = String::from_utf8_lossy(&content);
+    let lines: Vec<&str> = content.lines().collect();
+    let last = lines[lines.len().saturating_sub(LOG_LINES)..].join("\n");
+    (!last.is_empty()).then_some(last)
+}
+
+/// A thread that does not hold up the end of the program, unlike the runtime's own threads for blocking work.
+fn spawn<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> oneshot::Receiver<T> {
+    let (sender, receiver) = oneshot::channel();
+    thread::spawn(move || {
+        // The receiver is gone when nobody waits any more.
+        let _ = sender.send(work());
+    });
+    receiver
+}
+
+async fn in_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> anyhow::Result<T> {
+    spawn(work).await.context("a thread ended without an answer")
+}

@@ -1,0 +1,22 @@
+//! The kinds that the cluster serves.
+
+use capt_api::crd::{Foreign, foreign, own};
+use capt_controller::install::{Kinds, Outcome, install};
+use kube::Client;
+
+use crate::printer::Printer;
+
+/// Installs CAPT's kinds, and compatible ones of others as far as the others are not there.
+pub(super) async fn install_all(client: &Client, printer: Printer) -> anyhow::Result<()> {
+    let others: Vec<_> = [Foreign::Terraform, Foreign::ClusterApi].into_iter().flat_map(foreign).collect();
+    let mut outcomes = install(client, Kinds::Own, &own()).await?;
+    outcomes.extend(install(client, Kinds::Foreign, &others).await?);
+    let installed = outcomes.iter().filter(|(_, outcome)| *outcome == Outcome::Installed).count();
+    printer.message(&format!("installed {installed} kinds"));
+    for (name, outcome) in &outcomes {
+        if let Outcome::LeftAlone(owner) = outcome {
+            printer.warning(&format!("{name} was left as it is: {owner}"));
+        }
+    }
+    Ok(())
+}

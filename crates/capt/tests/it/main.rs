@@ -1,0 +1,32 @@
+//! The binary as a user runs it.
+#![expect(clippy::unwrap_used, reason = "a fixture that fails fails its test")]
+
+mod crds;
+mod manager;
+mod up;
+mod usage;
+mod version;
+
+use assert_cmd::Command;
+
+/// A `capt` that takes nothing from the environment of the test.
+fn capt() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_capt"));
+    for variable in ["CAPT_LOG", "KUBECONFIG", "POD_NAMESPACE", "XDG_DATA_HOME"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// What a run that succeeded printed.
+fn printed(command: &mut Command) -> String {
+    let output = command.assert().success().get_output().stdout.clone();
+    String::from_utf8(output).unwrap()
+}
+
+/// What a run that ended with this code told the user.
+fn told(command: &mut Command, code: i32) -> String {
+    let output = command.assert().code(code).get_output().clone();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "messages go to standard error");
+    String::from_utf8(output.stderr).unwrap()
+}

@@ -1,0 +1,54 @@
+use rstest::rstest;
+
+use crate::{capt, printed, told};
+
+#[rstest]
+#[case::an_unknown_verb(&["upp"], "similar subcommand exists: 'up'")]
+#[case::an_unknown_flag(&["crds", "--includes", "terraform"], "similar argument exists: '--include'")]
+#[case::an_unknown_kind(&["crds", "--include", "terrafrom"], "similar value exists: 'terraform'")]
+#[case::an_unknown_output(&["version", "--output", "xml"], "[possible values: human, json, yaml]")]
+#[case::a_broken_filter(&["version", "--log-level", "capt=loud"], "invalid value 'capt=loud' for '--log-level <FILTER>'")]
+#[case::no_workers(&["manager", "--concurrency", "0"], "0 is not in 1..=65535")]
+#[case::an_address_without_port(&["manager", "--diagnostics-address", "localhost"], "for example 127.0.0.1:9440, or none")]
+#[case::neither_true_nor_false(&["manager", "--leader-elect=maybe"], "[possible values: true, false]")]
+fn bad_usage_is_told_and_ends_with_2(#[case] arguments: &[&str], #[case] message: &str) {
+    let told = told(capt().args(arguments), 2);
+
+    assert!(told.contains(message), "{told}");
+}
+
+#[test]
+fn no_verb_at_all_shows_the_verbs() {
+    let told = told(&mut capt(), 2);
+
+    for verb in ["up", "manager", "crds", "version"] {
+        assert!(told.contains(&format!("\n  {verb} ")), "{told}");
+    }
+}
+
+#[rstest]
+#[case(&["--help"])]
+#[case(&["up", "--help"])]
+#[case(&["manager", "--help"])]
+#[case(&["crds", "--help"])]
+fn every_help_has_examples(#[case] arguments: &[&str]) {
+    let help = printed(capt().args(arguments));
+
+    assert!(help.contains("Examples:\n  capt "), "{help}");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_capt"))
+        .arg("crds")
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+
+    let output = child.wait_with_output().unwrap();
+
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}

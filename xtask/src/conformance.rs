@@ -1,0 +1,85 @@
+//! `cargo xtask conformance`: CAPT beside the real CRDs of Crossplane's provider-terraform and of Cluster API.
+//!
+//! Two API servers, one with the real CRDs and one with ours, are asked the same; and CAPT must do its work on the
+//! real ones without touching them.
+
+mod difference;
+mod manager;
+mod modules;
+mod server;
+mod table;
+
+use std::collections::BTreeMap;
+
+use anyhow::{bail, ensure};
+use capt_api::crd::{Foreign, foreign, own};
+use capt_controller::install::{Kinds, Outcome, install};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
+use modules::Pins;
+use server::Server;
+use table::Answer;
+
+pub(crate) fn run() -> anyhow::Result<()> {
+    let pins = Pins::read()?;
+    let real = modules::crds(&pins)?;
+    tokio::runtime::Runtime::new()?.block_on(async {
+        let (theirs, ours) = tokio::try_join!(with_real_crds(&real), with_our_crds())?;
+        let (their_answers, our_answers) =
+            tokio::try_join!(table::ask(&theirs.client), table::ask(&ours.client))?;
+        compare(&pins, &their_answers, &our_answers)?;
+        leave_alone(&theirs).await?;
+        manager::derives_the_examples(&theirs.client).await
+    })
+}
+
+async fn with_real_crds(real: &[CustomResourceDefinition]) -> anyhow::Result<Server> {
+    let server = Server::start().await?;
+    server.apply(real).await?;
+    install(&server.client, Kinds::Own, &own()).await?;
+    Ok(server)
+}
+
+async fn with_our_crds() -> anyhow::Result<Server> {
+    let server = Server::start().await?;
+    install(&server.client, Kinds::Own, &own()).await?;
+    install(&server.client, Kinds::Foreign, &compatible()).await?;
+    Ok(server)
+}
+
+fn compatible() -> Vec<CustomResourceDefinition> {
+    [Foreign::Terraform, Foreign::ClusterApi].into_iter().flat_map(foreign).collect()
+}
+
+/// An install beside the real CRDs changes none of them.
+async fn leave_alone(server: &Server) -> anyhow::Result<()> {
+    let before = server.versions().await?;
+    for (name, outcome) in install(&server.client, Kinds::Foreign, &compatible()).await? {
+        ensure!(
+            matches!(outcome, Outcome::LeftAlone(_)),
+            "{name} is somebody else's, but was installed over"
+        );
+    }
+    ensure!(before == server.versions().await?, "an install changed a CRD that is somebody else's");
+    println!("ok: the real CRDs are left alone");
+    Ok(())
+}
+
+fn compare(
+    pins: &Pins,
+    theirs: &BTreeMap<String, Answer>,
+    ours: &BTreeMap<String, Answer>,
+) -> anyhow::Result<()> {
+    let mut problems = Vec::new();
+    for (name, their_answer) in theirs {
+        let Some(our_answer) = ours.get(name) else { bail!("{name} was not asked of our CRDs") };
+        let found = table::problems(their_answer, our_answer, &pins.additions());
+        if found.is_empty() {
+            println!("ok: {name}");
+        }
+        problems.extend(found.into_iter().map(|problem| format!("{name}: {problem}")));
+    }
+    ensure!(problems.is_empty(), "not compatible with the real CRDs:\n  {}", problems.join("\n  "));
+    println!("{} objects get the same answers from the real CRDs and from ours", theirs.len());
+    Ok(())
+}

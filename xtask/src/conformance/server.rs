@@ -1,0 +1,70 @@
+//! A real API server for one question.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::Context;
+use capt_local::{ControlPlane, ControlPlaneOptions, Helper, Parts, Progress};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{Api, ListParams, Patch, PatchParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::runtime::wait::{await_condition, conditions};
+use kube::{Client, Config, ResourceExt};
+use tokio::time::timeout;
+
+/// Who installs the real CRDs.
+const OWNER: &str = "the-real-owner";
+const ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
+
+/// An API server whose data nobody will miss; dropped, it stops.
+pub(super) struct Server {
+    pub(super) client: Client,
+    _control_plane: ControlPlane,
+}
+
+impl Server {
+    pub(super) async fn start() -> anyhow::Result<Self> {
+        let control_plane = tokio::task::spawn_blocking(start).await??;
+        let kubeconfig = Kubeconfig::from_yaml(&control_plane.kubeconfig())?;
+        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+        Ok(Self { client: Client::try_from(config)?, _control_plane: control_plane })
+    }
+
+    fn definitions(&self) -> Api<CustomResourceDefinition> {
+        Api::all(self.client.clone())
+    }
+
+    /// Installs CRDs as their real owner does.
+    pub(super) async fn apply(&self, crds: &[CustomResourceDefinition]) -> anyhow::Result<()> {
+        let definitions = self.definitions();
+        for crd in crds {
+            let name = crd.name_any();
+            let applied = definitions.patch(&name, &PatchParams::apply(OWNER), &Patch::Apply(crd)).await;
+            applied.with_context(|| format!("applying {name}"))?;
+            let established = await_condition(definitions.clone(), &name, conditions::is_crd_established());
+            let established = timeout(ESTABLISHED_WITHIN, established).await;
+            established.with_context(|| format!("{name} was not established"))??;
+        }
+        Ok(())
+    }
+
+    /// Every CRD and the version it is at.
+    pub(super) async fn versions(&self) -> anyhow::Result<BTreeMap<String, Option<String>>> {
+        let crds = self.definitions().list_metadata(&ListParams::default()).await?;
+        Ok(crds.iter().map(|crd| (crd.name_any(), crd.resource_version())).collect())
+    }
+}
+
+fn start() -> anyhow::Result<ControlPlane> {
+    let progress = Progress::stderr();
+    let parts = Parts::find(&progress)?;
+    // Removed by the supervisor, which is there even when this process is killed.
+    let directory = tempfile::Builder::new().prefix("capt-conformance-").tempdir()?.keep();
+    let options = ControlPlaneOptions {
+        durable: false,
+        remove_when_stopped: true,
+        controller_manager: false,
+        ..ControlPlaneOptions::new(directory, Helper::current_exe()?)
+    };
+    Ok(ControlPlane::start(&parts, &options, &progress)?)
+}
