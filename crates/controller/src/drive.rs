@@ -104,6 +104,6 @@ where
     K: Resource<DynamicType = ()>,
 {
     let message = format!("`{}` cannot be read and is left alone: {}", object.name_any(), cut(problem, 300));
-    warn!(message, "an object cannot be read");
+    warn!(note = message, "an object cannot be read");
     events::publish(context, object, &[Note { warning: true, reason: Reason::Unreadable, message }]).await;
 }

@@ -15,7 +15,7 @@ const LONGEST_NOTE: usize = 1024;
 pub(crate) async fn publish<K: Resource<DynamicType = ()>>(context: &Context, object: &K, notes: &[Note]) {
     for note in notes {
         let Note { warning, reason, message } = note;
-        info!(%reason, message, "told by an Event");
+        info!(%reason, note = message, "told by an Event");
         let event = Event {
             type_: if *warning { EventType::Warning } else { EventType::Normal },
             reason: reason.as_str().to_owned(),

@@ -15,14 +15,14 @@ use kube::api::{Api, Patch, PatchParams};
 use kube::runtime::wait::{await_condition, conditions};
 use kube::{Client, ResourceExt};
 
+use crate::write::ONLY_IF_ABSENT;
+
 pub use owner::{Owner, owner};
 
 /// How long the API server may take to serve a CRD that it has accepted.
 const ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
 /// How often a write is tried again when the CRD changed in between.
 const ATTEMPTS: usize = 10;
-/// With this resource version an apply creates an absent object and is refused for one that exists.
-const ABSENT: &str = "1";
 
 /// Why the CRDs are not all there.
 #[derive(Debug, thiserror::Error)]
@@ -125,7 +125,7 @@ async fn apply(
 ) -> Result<(), kube::Error> {
     let mut crd = crd.clone();
     crd.metadata.resource_version =
-        Some(present.and_then(ResourceExt::resource_version).unwrap_or_else(|| ABSENT.to_owned()));
+        Some(present.and_then(ResourceExt::resource_version).unwrap_or_else(|| ONLY_IF_ABSENT.to_owned()));
     crd.metadata.uid = present.and_then(ResourceExt::uid);
     let parameters = PatchParams::apply(FIELD_MANAGER).force();
     definitions.patch(&crd.name_any(), &parameters, &Patch::Apply(&crd)).await.map(drop)

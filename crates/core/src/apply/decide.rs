@@ -320,3 +320,6 @@ fn is_untouched(apply: &WorkspaceTemplateApply, workspace: &WorkspaceFacts) -> b
     let written = apply.status.as_ref().and_then(|status| status.workspace_generation);
     written.is_some() && written == workspace.metadata.generation
 }
+
+#[cfg(test)]
+mod tests;
