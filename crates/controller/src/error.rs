@@ -52,6 +52,11 @@ impl Error {
         self.status().is_some_and(|status| status.code == 409)
     }
 
+    /// Whether the API server does not let us.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        self.status().is_some_and(|status| status.code == 403)
+    }
+
     /// Whether the object was not there.
     pub(crate) fn is_not_found(&self) -> bool {
         self.status().is_some_and(|status| status.code == 404)

@@ -65,27 +65,43 @@ pub(crate) async fn follow<K>(
             .default_backoff();
         let mut events = std::pin::pin!(events);
         while let Some(event) = next(&mut events, source.kind, &source.metrics).await {
-            let before = match &event {
-                Event::InitDone => reader.state(),
-                _ => Vec::new(),
-            };
-            writer.apply_watcher_event(&event);
+            if matches!(event, Event::InitDone) {
+                known.set_presence(Presence::Listed);
+            }
+            record(&event, &mut writer, &mut touched);
             source.metrics.objects(source.kind, reader.len());
-            match &event {
-                Event::Apply(object) => touched(object.meta(), Touch::There),
-                Event::Delete(object) => touched(object.meta(), Touch::Gone),
-                Event::Init | Event::InitApply(_) => {}
-                Event::InitDone => {
-                    let after = reader.state();
-                    let names: HashSet<_> = after.iter().map(|object| object.to_object_ref(())).collect();
-                    for object in before.iter().filter(|object| !names.contains(&object.to_object_ref(()))) {
-                        touched(object.meta(), Touch::Gone);
-                    }
-                    known.set_presence(Presence::Listed);
-                    for object in &after {
-                        touched(object.meta(), Touch::There);
-                    }
-                }
+        }
+        // The objects went with their kind.
+        for event in [Event::Init, Event::InitDone] {
+            record(&event, &mut writer, &mut touched);
+        }
+        source.metrics.objects(source.kind, reader.len());
+    }
+}
+
+/// Puts an event into the store and tells what it touched.
+fn record<K>(
+    event: &Event<Guarded<K>>,
+    writer: &mut Writer<Guarded<K>>,
+    touched: &mut (impl FnMut(&ObjectMeta, Touch) + Send),
+) where
+    K: Resource<DynamicType = ()> + Clone + Debug + 'static,
+{
+    let reader = writer.as_reader();
+    let before = if matches!(event, Event::InitDone) { reader.state() } else { Vec::new() };
+    writer.apply_watcher_event(event);
+    match event {
+        Event::Apply(object) => touched(object.meta(), Touch::There),
+        Event::Delete(object) => touched(object.meta(), Touch::Gone),
+        Event::Init | Event::InitApply(_) => {}
+        Event::InitDone => {
+            let after = reader.state();
+            let names: HashSet<_> = after.iter().map(|object| object.to_object_ref(())).collect();
+            for object in before.iter().filter(|object| !names.contains(&object.to_object_ref(()))) {
+                touched(object.meta(), Touch::Gone);
+            }
+            for object in &after {
+                touched(object.meta(), Touch::There);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::channel::mpsc::unbounded;
 use kube::Client;
@@ -11,7 +12,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::context::{Attempts, Context};
 use crate::diagnostics::{self, Readiness};
@@ -23,6 +24,9 @@ use crate::options::Options;
 use crate::store::{Presence, Reader};
 use crate::watches::{self, Queues, Writers};
 use crate::{workspace_template, workspace_template_apply};
+
+/// How long running reconciles may take to end. Each can be cut off between any two lines.
+const GRACE: Duration = Duration::from_secs(3);
 
 /// Why the manager could not run.
 #[derive(Debug, thiserror::Error)]
@@ -99,24 +103,34 @@ async fn act(
         () = listed(&context) => {
             readiness.send_replace(Readiness::Acting);
             info!("watching and reconciling");
-            tokio::join!(
-                drive(
-                    Kind::WorkspaceTemplateApply,
-                    &context.applies,
-                    applies,
-                    workspace_template_apply::reconcile,
-                    Arc::clone(&context),
-                    shutdown.clone(),
-                ),
-                drive(
-                    Kind::WorkspaceTemplate,
-                    &context.templates,
-                    templates,
-                    workspace_template::reconcile,
-                    Arc::clone(&context),
-                    shutdown.clone(),
-                ),
-            );
+            let drivers = async {
+                tokio::join!(
+                    drive(
+                        Kind::WorkspaceTemplateApply,
+                        &context.applies,
+                        applies,
+                        workspace_template_apply::reconcile,
+                        Arc::clone(&context),
+                        shutdown.clone(),
+                    ),
+                    drive(
+                        Kind::WorkspaceTemplate,
+                        &context.templates,
+                        templates,
+                        workspace_template::reconcile,
+                        Arc::clone(&context),
+                        shutdown.clone(),
+                    ),
+                )
+            };
+            let overdue = async {
+                shutdown.cancelled().await;
+                tokio::time::sleep(GRACE).await;
+            };
+            tokio::select! {
+                _ = drivers => {}
+                () = overdue => warn!("some reconciles hang, as they do when the API server is gone; stopping without them"),
+            }
         }
     }
     watching.shutdown().await;

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use kube::core::DeserializeGuard;
+use kube::core::error_boundary::InvalidObject;
 use kube::runtime::reflector::{ObjectRef, Store};
 use tokio::sync::watch;
 
@@ -84,6 +85,13 @@ impl<K: Resource<DynamicType = ()> + Clone + Debug + 'static> Reader<K> {
             (_, Some(written)) => Some(written),
             (stored, None) => stored,
         }
+    }
+
+    /// An object that is there but cannot be read.
+    pub(crate) fn unreadable(&self, namespace: Option<&str>, name: &str) -> Option<InvalidObject> {
+        let mut key = ObjectRef::new(name);
+        key.namespace = namespace.map(ToOwned::to_owned);
+        self.store.get(&key).and_then(|object| object.0.as_ref().err().cloned())
     }
 
     /// Every readable object of the store.
@@ -180,13 +188,11 @@ mod tests {
     #[test]
     fn an_unreadable_object_is_as_good_as_absent() {
         let (store, mut writer) = reflector::store::<Guarded<WorkspaceTemplateApply>>();
-        let invalid = kube::core::error_boundary::InvalidObject {
-            error: "broken".to_owned(),
-            metadata: apply(3).metadata,
-        };
+        let invalid = InvalidObject { error: "broken".to_owned(), metadata: apply(3).metadata };
         writer.apply_watcher_event(&Event::Apply(DeserializeGuard(Err(invalid))));
         let reader = Reader::new(store);
         assert_eq!(seen_version(&reader), None);
+        assert_eq!(reader.unreadable(Some("a"), "x").map(|invalid| invalid.error).as_deref(), Some("broken"));
         assert!(reader.all().is_empty());
     }
 }

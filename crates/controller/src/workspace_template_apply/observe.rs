@@ -6,6 +6,7 @@ use capt_core::apply::Blocked;
 use capt_core::apply::decide::{Observed, Verdict, WorkspaceFacts};
 use capt_core::apply::render::{self, Inputs, Rendered};
 use capt_core::apply::variables::{self, BuiltIns};
+use capt_core::condition::cut;
 use capt_core::graph;
 use capt_core::standing::{Standing, cluster_name, standing};
 use capt_core::tie::{self, ApplyKey, Belongs};
@@ -54,7 +55,7 @@ pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -
     let name = tie::workspace_name(apply);
     notes.on(Dependency::Workspace(name.clone()));
     let cluster = context.cluster_of(&apply.metadata);
-    let workspace = context.workspaces.get(None, &name).map(|workspace| facts(&workspace));
+    let workspace = workspace_facts(&name, context);
     let bare = |observed| Ok(Seen { observed, template_generation: None, secret_file: None });
     match standing(&apply.metadata, cluster.as_deref()) {
         Standing::ExternallyManaged => bare(Observed::ExternallyManaged),
@@ -99,6 +100,11 @@ async fn rendered(sources: &Sources<'_>, workspace_name: &str, exists: bool) -> 
         let message =
             "kind Workspace (tf.upbound.io/v1beta1) is not installed, or its listing is not complete yet";
         return Err(Blocked::new(Reason::WorkspaceKindMissing, message).into());
+    }
+    if let Some(invalid) = context.workspaces.unreadable(None, workspace_name) {
+        let message =
+            format!("Workspace `{workspace_name}` is there but cannot be read: {}", cut(&invalid.error, 300));
+        return Err(Blocked::new(Reason::Unreadable, message).into());
     }
     let template = template(apply, namespace, context, notes)?;
     if !exists {
@@ -162,16 +168,21 @@ fn dependents(
         let its_workspace = tie::workspace_name(&other);
         notes.on(Dependency::Apply(Name::new(&key.namespace, &key.name)));
         notes.on(Dependency::Workspace(its_workspace.clone()));
-        if context
-            .workspaces
-            .get(None, &its_workspace)
-            .is_some_and(|workspace| is_ours(&other, &facts(&workspace)))
-        {
+        if workspace_facts(&its_workspace, context).is_some_and(|workspace| is_ours(&other, &workspace)) {
             found.push(key);
         }
     }
     found.sort_unstable();
     found
+}
+
+/// What is known of the Workspace of this name. Of one that cannot be read that is its metadata: it is there all the same.
+pub(super) fn workspace_facts(name: &str, context: &Context) -> Option<WorkspaceFacts> {
+    let unreadable = || {
+        let metadata = context.workspaces.unreadable(None, name)?.metadata;
+        Some(WorkspaceFacts { metadata, ready: None, synced: None })
+    };
+    context.workspaces.get(None, name).map(|workspace| facts(&workspace)).or_else(unreadable)
 }
 
 /// What counts of a Workspace.

@@ -68,8 +68,8 @@ fn workspace(
     if matches!(seen?.observed, Observed::ExternallyManaged | Observed::Paused(_)) {
         return None;
     }
-    let found = context.workspaces.get(None, &tie::workspace_name(apply))?;
-    Some(observe::facts(&found)).filter(|facts| observe::is_ours(apply, facts))
+    observe::workspace_facts(&tie::workspace_name(apply), context)
+        .filter(|facts| observe::is_ours(apply, facts))
 }
 
 async fn tell(apply: &WorkspaceTemplateApply, facts: Report<'_>, context: &Context) -> Result<(), Error> {

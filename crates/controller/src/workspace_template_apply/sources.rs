@@ -11,7 +11,6 @@ use capt_core::grant::{self, Reference, Target, TargetKind};
 use capt_core::graph::{self, Applies};
 use capt_core::tie::{self, ApplyKey};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
-use kube::core::PartialObjectMeta;
 use kube::{Api, Resource};
 use serde::de::DeserializeOwned;
 
@@ -245,8 +244,14 @@ where
     K: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
 {
     let doing = format!("reading the grants of {} `{name}`", K::kind(&()));
-    let found: Option<PartialObjectMeta<K>> = api.get_metadata_opt(name).await.map_err(Error::api(doing))?;
-    Ok(found.is_some_and(|object| grant::grants(object.metadata.annotations.as_ref(), namespace)))
+    match api.get_metadata_opt(name).await.map_err(Error::api(doing)) {
+        Ok(found) => {
+            Ok(found.is_some_and(|object| grant::grants(object.metadata.annotations.as_ref(), namespace)))
+        }
+        // A manager that may look at some namespaces only cannot see grants elsewhere: there are none for it.
+        Err(error) if error.is_forbidden() => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// What a Secret lacks: itself, keys, or any data at all.

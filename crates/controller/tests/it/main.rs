@@ -2,6 +2,7 @@
 //!
 //! Every test has a namespace of its own and a manager that looks at that namespace only, with exactly the permissions that
 //! the drivers declare.
+#![expect(clippy::unwrap_used, reason = "a fixture that fails fails its test")]
 
 mod applies;
 mod bad_input;

@@ -40,8 +40,8 @@ pub(crate) async fn prepare(cluster: &TestCluster) {
 
 /// Gives the manager's user the permissions that its drivers declare, and no others.
 pub(crate) async fn permit(cluster: &TestCluster) {
-    let rules = [rbac::rules(), rbac::leader_election_rules()].concat();
-    let role = json!({ "metadata": { "name": "capt-manager" }, "rules": rules });
+    let permissions = [rbac::rules(), rbac::leader_election_rules()].concat();
+    let role = json!({ "metadata": { "name": "capt-manager" }, "rules": permissions });
     let binding = json!({
         "metadata": { "name": "capt-manager" },
         "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "capt-manager" },
