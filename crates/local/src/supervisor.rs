@@ -45,7 +45,7 @@ pub struct Helper(PathBuf);
 impl Helper {
     /// The executable that is running now.
     pub fn current_exe() -> io::Result<Self> {
-        env::current_exe().map(Self)
+        this_program().map(Self)
     }
 
     /// Another executable: a test's own executable has a `main` that is not ours.
@@ -56,6 +56,11 @@ impl Helper {
     pub(crate) fn program(&self) -> &Path {
         &self.0
     }
+}
+
+/// What this process runs, even when the file was replaced since: an upgrade must not change the protocol halfway.
+fn this_program() -> io::Result<PathBuf> {
+    if cfg!(target_os = "linux") { Ok(PathBuf::from("/proc/self/exe")) } else { env::current_exe() }
 }
 
 /// A process that ended although nobody asked it to.

@@ -99,12 +99,13 @@ impl TestCluster {
 fn start() -> ControlPlane {
     let progress = Progress::stderr();
     let parts = Parts::find(&progress).unwrap_or_else(|error| panic!("{error}"));
+    let helper = helper();
     // Removed by the supervisor, which is there even when this process is killed.
     let directory = tempfile::Builder::new().prefix("capt-test-").tempdir().expect("a directory").keep();
     let options = ControlPlaneOptions {
         durable: false,
         remove_when_stopped: true,
-        ..ControlPlaneOptions::new(directory, helper())
+        ..ControlPlaneOptions::new(directory, helper)
     };
     ControlPlane::start(&parts, &options, &progress).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -42,6 +42,7 @@ impl Supervisor {
     /// Starts a supervisor with no processes yet. It keeps `errors` open as long as it lives.
     pub(crate) fn spawn(helper: &Helper, errors: Stdio) -> io::Result<Self> {
         let mut child = Command::new(helper.program())
+            .arg0("capt")
             .arg(super::SUPERVISE)
             .env_clear()
             .stdin(Stdio::piped())

@@ -3,11 +3,11 @@
 //! Invariant: only the main thread starts processes, and it lives as long as the supervisor, because the signal
 //! that ties a process to its parent is sent when the *thread* that started it ends.
 
-use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, Write};
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -140,7 +140,8 @@ fn launch(process: &Process) -> io::Result<Child> {
     keep_previous(&process.log)?;
     let log = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&process.log)?;
     let arguments = process.arguments.iter().map(OsStr::new);
-    Command::new(env::current_exe()?)
+    Command::new(super::this_program()?)
+        .arg0("capt")
         .arg(super::EXEC)
         .arg(std::process::id().to_string())
         .arg(&process.program)

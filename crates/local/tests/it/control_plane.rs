@@ -248,9 +248,14 @@ struct Holder(Child);
 
 impl Holder {
     fn start(directory: &Path) -> Self {
-        let mut command = Command::new(HELPER);
+        // A copy, which is gone when it is needed: an upgrade may replace a program that runs.
+        let copy = directory.with_extension("copy");
+        assert!(Command::new("cp").arg(HELPER).arg(&copy).status().unwrap().success());
+        let mut command = Command::new(&copy);
         command.arg("hold").arg(directory).stdin(Stdio::null()).stdout(Stdio::piped());
-        Self(command.spawn().unwrap())
+        let holder = Self(command.spawn().unwrap());
+        fs::remove_file(copy).unwrap();
+        holder
     }
 }
 
@@ -264,14 +269,14 @@ impl Drop for Holder {
 #[test]
 fn nothing_is_left_of_a_parent_that_was_killed_and_its_directory_can_be_used_again() {
     let directory = tempfile::tempdir().unwrap();
-    let mut parent = Holder::start(directory.path());
+    let mut parent = Holder::start(&directory.path().join("data"));
     let lines = BufReader::new(parent.0.stdout.take().unwrap()).lines().map(Result::unwrap);
     let pids: Vec<u32> = lines.take_while(|line| line != "ready").map(|line| line.parse().unwrap()).collect();
     assert_eq!(pids.len(), 4, "a supervisor and three parts");
 
     drop(parent);
 
-    let again = start(&quick(directory.path())).unwrap();
+    let again = start(&quick(&directory.path().join("data"))).unwrap();
     eventually("the processes are gone", || pids.iter().all(|pid| is_gone(*pid)));
     again.stop();
 }
