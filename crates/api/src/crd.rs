@@ -56,9 +56,22 @@ fn finished(mut crd: CustomResourceDefinition, labels: &[(&str, &str)]) -> Custo
     for version in &mut crd.spec.versions {
         if let Some(schema) = version.schema.as_mut().and_then(|schema| schema.open_api_v3_schema.as_mut()) {
             without_null(schema);
+            without_required_message(schema);
         }
     }
     crd
+}
+
+/// Lets conditions go without a message: earlier versions wrote Crossplane's conditions, which often have none.
+fn without_required_message(schema: &mut JSONSchemaProps) {
+    let status = schema.properties.as_mut().and_then(|properties| properties.get_mut("status"));
+    let fields = status.and_then(|status| status.properties.as_mut());
+    let conditions = fields.and_then(|fields| fields.get_mut("conditions"));
+    if let Some(JSONSchemaPropsOrArray::Schema(condition)) = conditions.and_then(|list| list.items.as_mut())
+        && let Some(required) = &mut condition.required
+    {
+        required.retain(|field| field != "message");
+    }
 }
 
 /// Takes `nullable` and `null` out of a schema: the API server then drops nulls that users write.

@@ -178,6 +178,7 @@ pub enum RemotePullPolicy {
 /// An environment variable, given here or taken from a `ConfigMap` or Secret.
 #[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[x_kube(validation = Rule::new("self.name != '' && !self.name.contains('=')").message("name must be the name of an environment variable, for example AWS_PROFILE"))]
 pub struct EnvironmentVariable {
     /// The variable's name.
     #[schemars(length(max = 1024))]
@@ -194,7 +195,8 @@ pub struct EnvironmentVariable {
 }
 
 /// The value of one Terraform variable.
-#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[x_kube(validation = Rule::new("self.key != ''").message("key is empty: write the name of a Terraform variable"))]
 pub struct Variable {
     /// The variable's name.
     #[schemars(length(max = 1024))]
@@ -232,7 +234,8 @@ pub enum VariableFileSource {
 }
 
 /// A key of a `ConfigMap` or Secret.
-#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[x_kube(validation = Rule::new("self.namespace != '' && self.name != '' && self.key != ''").message("namespace, name and key must not be empty: write the object's namespace and name, and the key that holds the value"))]
 pub struct KeyReference {
     /// The namespace of the object.
     #[schemars(length(max = 63))]
@@ -246,7 +249,8 @@ pub struct KeyReference {
 }
 
 /// A Secret of any namespace.
-#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[x_kube(validation = Rule::new("self.namespace != '' && self.name != ''").message("namespace and name must not be empty: write where the outputs go"))]
 pub struct SecretReference {
     /// The Secret's name.
     #[schemars(length(max = 253))]
@@ -257,7 +261,8 @@ pub struct SecretReference {
 }
 
 /// The `ProviderConfig` that a Workspace uses.
-#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[x_kube(validation = Rule::new("self.name != ''").message("name is empty: write the name of a ProviderConfig, or leave providerConfigRef out for the one called default"))]
 pub struct ProviderConfigReference {
     /// The name of the `ProviderConfig`.
     #[schemars(length(max = 253))]
@@ -398,7 +403,9 @@ fn yes() -> bool {
 #[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(validation = Rule::new("self.source != 'Secret' || has(self.secretRef)").message("credentials with `source: Secret` need secretRef with namespace, name and key"))]
-#[x_kube(validation = Rule::new("self.filename != '' && !self.filename.contains('/')").message("filename must be a plain file name, for example aws-creds.ini"))]
+#[x_kube(validation = Rule::new("self.source != 'Environment' || has(self.env)").message("credentials with `source: Environment` need env with the name of a variable of the manager"))]
+#[x_kube(validation = Rule::new("self.source != 'Filesystem' || has(self.fs)").message("credentials with `source: Filesystem` need fs with the path of a file of the manager"))]
+#[x_kube(validation = Rule::new("!(self.filename in ['', '.', '..']) && !self.filename.contains('/')").message("filename must be a plain file name, for example aws-creds.ini"))]
 pub struct ProviderCredentials {
     /// The file's name beside the module.
     #[schemars(length(max = 255))]

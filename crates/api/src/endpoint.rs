@@ -10,7 +10,7 @@ pub struct Endpoint {
     /// Host name or address, without scheme and port.
     #[serde(default)]
     #[schemars(length(max = 512))]
-    #[x_kube(validation = Rule::new("!self.contains('/') && !self.contains(' ')").message("host must be a host name or address without https:// and path, for example api.example.com"))]
+    #[x_kube(validation = Rule::new("!self.matches('[/[:space:]]') && !self.matches('^[^:]*:[0-9]*$')").message("host must be a host name or address without https://, port and path, for example api.example.com; the port goes into its own field"))]
     pub host: String,
     /// Port.
     #[serde(default)]

@@ -44,6 +44,7 @@ pub struct SecretRequirement {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), inner(length(max = 253)))]
     #[x_kube(merge_strategy = ListMerge::Set)]
+    #[x_kube(validation = Rule::new("self.all(key, key != '')").message("keys must not be empty: write the names of keys of the Secret, or leave keys out"))]
     pub keys: Vec<String>,
 }
 

@@ -14,7 +14,11 @@ const QUIET: &str = "kube_client=off,kube_runtime=warn";
 /// Logs from now on as the arguments say.
 pub(crate) fn init(arguments: &LogArguments) {
     let filter = EnvFilter::new(format!("{QUIET},{}", arguments.log_level));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(stderr)
+        // Telling standard error that it is gone would panic.
+        .log_internal_errors(false);
     match arguments.log_format {
         LogFormat::Human => {
             let colours = AutoStream::choice(&stderr()) != ColorChoice::Never;

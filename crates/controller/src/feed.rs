@@ -72,6 +72,7 @@ pub(crate) async fn follow<K>(
             source.metrics.objects(source.kind, reader.len());
         }
         // The objects went with their kind.
+        known.set_presence(Presence::Absent);
         for event in [Event::Init, Event::InitDone] {
             record(&event, &mut writer, &mut touched);
         }

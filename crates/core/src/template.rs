@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use crate::apply::render::{module_format, module_text};
 use crate::condition::{Stamp, Truth, condition, upsert};
-use crate::module::{self, Format};
+use crate::module::{self, Format, Invalid, Module};
 use crate::placeholder::{self, Syntax, Values};
 use crate::standing::{Pause, Standing};
 
@@ -30,22 +30,27 @@ pub fn judge(template: &WorkspaceTemplate) -> Judgement {
     if skip.is_some_and(|value| value == "true") {
         return Judgement::Valid;
     }
-    match module::read(text, format) {
-        Ok(_) => Judgement::Valid,
-        Err(invalid) if !invalid.certain || reads_with_values(text, format) => Judgement::Valid,
-        Err(invalid) => Judgement::Broken(format!("spec.template.spec.forProvider.module: {invalid}")),
+    let reading = module::read(text, format)
+        .or_else(|_| read_with_value("a", text, format))
+        .or_else(|_| read_with_value("0", text, format));
+    match reading {
+        Err(invalid) if invalid.certain => {
+            Judgement::Broken(format!("spec.template.spec.forProvider.module: {invalid}"))
+        }
+        Ok(_) | Err(_) => Judgement::Valid,
     }
 }
 
-/// A module may need values before it can be read (`count = ${COUNT}`): any value will do to find that out.
-fn reads_with_values(text: &str, format: Format) -> bool {
+/// A module may need values before it can be read: a number (`b.${INDEX}`) or a text (`resource "a" ${NAME} {`). Where
+/// it cannot be read even so, what is wrong is not its placeholders.
+fn read_with_value(value: &str, text: &str, format: Format) -> Result<Module, Invalid> {
     let syntax = match format {
         Format::Hcl => Syntax::Hcl,
         Format::Json => Syntax::Json,
     };
     let values: Values =
-        placeholder::placeholders(text, syntax).into_iter().map(|name| (name, "0")).collect();
-    module::read(&placeholder::substitute(text, syntax, &values).result, format).is_ok()
+        placeholder::placeholders(text, syntax).into_iter().map(|name| (name, value)).collect();
+    module::read(&placeholder::substitute(text, syntax, &values).result, format)
 }
 
 /// The status of a template; `None` where nothing may be written.
@@ -79,3 +84,6 @@ pub fn status(
 fn paused(pause: Pause, stamp: &Stamp) -> k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition {
     condition(type_::PAUSED, Truth::True, Reason::Paused, &pause.message("WorkspaceTemplate"), stamp)
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use capt_api::names::label;
 use capt_api::{Workspace, WorkspaceTemplate, WorkspaceTemplateApply};
 use capt_controller::manager;
@@ -28,8 +28,11 @@ pub(super) async fn derives_the_examples(client: &Client) -> anyhow::Result<()> 
     let applies: Vec<WorkspaceTemplateApply> = create_all(client, "WorkspaceTemplateApply").await?;
     for apply in applies.iter().filter(|apply| waits_for_nothing(apply)) {
         let name = apply.name_any();
-        let made = timeout(MADE_WITHIN, workspace_of(client, apply)).await;
-        let workspace = made.with_context(|| format!("no Workspace of {name} within {MADE_WITHIN:?}"))??;
+        let Ok(workspace) = timeout(MADE_WITHIN, workspace_of(client, apply)).await else {
+            let status = applies_of(client).get(&name).await?.status;
+            bail!("no Workspace of {name} within {MADE_WITHIN:?}; its status is {status:#?}");
+        };
+        let workspace = workspace?;
         println!("ok: {name} became the Workspace {} on the real CRD", workspace.name_any());
     }
     stop.cancel();
@@ -51,6 +54,10 @@ where
     }
     ensure!(!created.is_empty(), "no example has a {kind}");
     Ok(created)
+}
+
+fn applies_of(client: &Client) -> Api<WorkspaceTemplateApply> {
+    Api::default_namespaced(client.clone())
 }
 
 async fn workspace_of(client: &Client, apply: &WorkspaceTemplateApply) -> anyhow::Result<Workspace> {

@@ -21,7 +21,6 @@ const PAUSES: [Duration; 4] =
 #[serde(deny_unknown_fields)]
 pub(super) struct Pins {
     module: Vec<Module>,
-    addition: Vec<Addition>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -31,15 +30,6 @@ struct Module {
     version: String,
     sum: String,
     crds: Vec<PathBuf>,
-}
-
-/// A field that our CRDs fill and theirs do not know yet.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Addition {
-    field: String,
-    #[expect(dead_code, reason = "for whoever reads the file")]
-    reason: String,
 }
 
 /// The part of `go mod download -json` that matters.
@@ -56,11 +46,6 @@ impl Pins {
         let path = root().join("xtask/conformance.toml");
         let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
         toml::from_str(&text).with_context(|| format!("reading {}", path.display()))
-    }
-
-    /// The fields that only ours may fill.
-    pub(super) fn additions(&self) -> Vec<&str> {
-        self.addition.iter().map(|addition| addition.field.as_str()).collect()
     }
 }
 

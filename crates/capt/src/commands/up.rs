@@ -14,7 +14,7 @@ use capt_controller::options::Options;
 use kube::Client;
 use serde::Serialize;
 
-use crate::cli::UpArguments;
+use crate::cli::{Output, UpArguments};
 use crate::connection;
 use crate::printer::Printer;
 use crate::signals::Stop;
@@ -53,7 +53,9 @@ async fn serve(
 ) -> anyhow::Result<()> {
     let work = async {
         let connection = connection::find(Some(control_plane.kubeconfig())).await?;
-        kinds::install_all(&connection.client, printer).await?;
+        let installed = kinds::install_all(&connection.client, printer);
+        let Some(installed) = stop.requested.run_until_cancelled(installed).await else { return Ok(()) };
+        installed?;
         announce(control_plane, printer)?;
         run_manager(connection.client, options, stop).await
     };
@@ -79,8 +81,11 @@ fn announce(control_plane: &Running, printer: Printer) -> anyhow::Result<()> {
         kubeconfig: kubeconfig.clone(),
         directory: control_plane.directory().display().to_string(),
     };
+    if printer.output() != Output::Human {
+        return printer.value(&cluster, "");
+    }
     printer.message("\nThe management cluster is ready. In another terminal:\n");
-    printer.value(&cluster, &format!("    export KUBECONFIG={}", quoted(&kubeconfig)))?;
+    printer.text(&format!("    export KUBECONFIG={}\n", quoted(&kubeconfig)))?;
     printer.message(&format!(
         "    kubectl apply -f examples/local\n    kubectl get capt\n\n\
          Ctrl-C stops it. Its data stays in {}.\n",

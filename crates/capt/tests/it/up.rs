@@ -77,6 +77,7 @@ fn up_serves_one_directory_until_it_is_told_to_stop() {
     let lines = BufReader::new(manager.stderr.take().unwrap()).lines().map_while(Result::ok);
     let connected = lines.into_iter().any(|line| line.contains("connected to the API server"));
     assert!(connected, "the manager connects");
+    // From here on nobody reads its log any more, which must not matter.
     signal(&manager, Signal::TERM).unwrap();
     assert_eq!(wait(&mut manager, MANAGER_ENDS_WITHIN).unwrap().code(), Some(0));
 

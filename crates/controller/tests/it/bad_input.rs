@@ -169,8 +169,7 @@ async fn changes_wait_for_approval_where_that_is_asked_for() {
 #[tokio::test]
 async fn an_object_that_cannot_be_read_does_not_stop_the_watch() {
     let cluster = capt_testkit::TestCluster::start().await;
-    cluster.apply_crds(&capt_api::crd::foreign(capt_api::crd::Foreign::Terraform)).await;
-    let mut loose = capt_api::crd::own();
+    let mut loose = [capt_api::crd::own(), capt_api::crd::foreign(capt_api::crd::Foreign::Terraform)].concat();
     for crd in &mut loose {
         let schema = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
         for version in &mut crd.spec.versions {
@@ -195,6 +194,24 @@ async fn an_object_that_cannot_be_read_does_not_stop_the_watch() {
     stage.put_apply("good", json!({ "templateRef": { "name": "t" } })).await;
     stage.condition("good", "Applied", "True", "UpToDate").await;
     told_by_event(&stage, "broken", "Unreadable").await;
+
+    // A Workspace that became unreadable is neither made anew nor forgotten on the way down.
+    let workspaces: Api<kube::core::DynamicObject> =
+        Api::all_with(cluster.client(), &kube::core::ApiResource::erase::<capt_api::Workspace>(&()));
+    let garbled = Patch::Merge(json!({ "spec": { "forProvider": "garbled" } }));
+    workspaces.patch("good", &PatchParams::default(), &garbled).await.unwrap();
+    let apply = stage.condition("good", "Applied", "False", "Unreadable").await;
+    assert!(message(&apply, "Applied").contains("`good`"), "{}", message(&apply, "Applied"));
+    stage.applies().delete("good", &DeleteParams::default()).await.unwrap();
+    eventually("the apply to be gone", async || stage.applies().get_opt("good").await.unwrap().is_none()).await;
+    assert!(workspaces.get_opt("good").await.unwrap().is_none());
+
+    // With the kind itself gone there is nothing to wait for.
+    stage.put_apply("last", json!({ "templateRef": { "name": "t" } })).await;
+    stage.condition("last", "Applied", "True", "UpToDate").await;
     let crds: Api<CustomResourceDefinition> = Api::all(cluster.client());
-    assert!(crds.get("workspacetemplateapplies.infrastructure.cluster.x-k8s.io").await.is_ok());
+    crds.delete("workspaces.tf.upbound.io", &DeleteParams::default()).await.unwrap();
+    stage.condition("last", "Ready", "False", "WorkspaceKindMissing").await;
+    stage.applies().delete("last", &DeleteParams::default()).await.unwrap();
+    eventually("the last apply to be gone", async || stage.applies().get_opt("last").await.unwrap().is_none()).await;
 }

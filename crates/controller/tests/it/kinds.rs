@@ -1,1 +1,6 @@
-//! What the API server says to objects of every kind.
+//! What the API server says to objects of every kind: what it accepts, and what it tells those who wrote something wrong.
+
+mod accepted;
+mod refused;
+mod server;
+mod statuses;

@@ -238,8 +238,10 @@ pub(crate) fn template(name: &str, module: &str) -> Value {
 
 /// A module that declares some variables.
 pub(crate) fn module(variables: &[&str]) -> String {
-    variables.iter().map(|name| format!("variable \"{name}\" {{}}\n")).collect::<String>()
-        + "locals { x = 1 }\n"
+    let declared = variables.iter().map(|name| format!("variable \"{name}\" {{}}
+"));
+    declared.collect::<Vec<_>>().concat() + "locals { x = 1 }
+"
 }
 
 /// Conditions that say Ready.

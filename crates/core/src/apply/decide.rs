@@ -203,7 +203,7 @@ fn keep(
         return if name == alternative {
             Step::Hold(not_ours(&name, &format!("belongs to WorkspaceTemplateApply `{other}`")))
         } else {
-            Step::Claim(Record { workspace: alternative, digest: None })
+            Step::Claim(record(apply, alternative))
         };
     }
     if let (Some(Belongs::ToNobody), None) = (&whose, recorded) {
@@ -214,21 +214,16 @@ fn keep(
         Err(blocked) => return Step::Hold(blocked.clone()),
     };
     if !is_claimed(apply, &name) {
-        return Step::Claim(Record {
-            workspace: name,
-            digest: noted(apply, annotation::APPLIED_DIGEST).map(ToOwned::to_owned),
-        });
+        return Step::Claim(record(apply, name));
     }
     match (workspace, whose) {
         (Some(workspace), _) if workspace.metadata.deletion_timestamp.is_some() => Step::Hold(Blocked::new(
             Reason::WorkspaceMissing,
             format!("Workspace `{name}` is being deleted; it is made again when it is gone"),
         )),
-        (None, _) => create(apply, rendered),
+        (None, _) => begin(apply, rendered, Mode::Create),
         (Some(workspace), Some(Belongs::ToUs)) => update(apply, workspace, rendered),
-        (Some(workspace), _) => {
-            Step::Write { mode: Mode::Adopt { uid: workspace.metadata.uid.clone() }, rendered }
-        }
+        (Some(workspace), _) => begin(apply, rendered, Mode::Adopt { uid: workspace.metadata.uid.clone() }),
     }
 }
 
@@ -252,12 +247,17 @@ fn noted<'apply>(apply: &'apply WorkspaceTemplateApply, key: &str) -> Option<&'a
     apply.metadata.annotations.as_ref()?.get(key).map(String::as_str)
 }
 
+/// What is on record under this name, with what was applied under an earlier one.
+fn record(apply: &WorkspaceTemplateApply, workspace: String) -> Record {
+    Record { workspace, digest: noted(apply, annotation::APPLIED_DIGEST).map(ToOwned::to_owned) }
+}
+
 /// A Workspace that was there before is made again as it was: where changes need approval, a changed template does not slip
-/// in by way of a Workspace that was lost or moved.
-fn create(apply: &WorkspaceTemplateApply, rendered: Rendered) -> Step {
+/// in by way of a Workspace that was lost or moved, or has lost its labels.
+fn begin(apply: &WorkspaceTemplateApply, rendered: Rendered, mode: Mode) -> Step {
     match noted(apply, annotation::APPLIED_DIGEST) {
-        Some(before) if before != rendered.digest => held_back(apply, rendered, Mode::Create),
-        _ => Step::Write { mode: Mode::Create, rendered },
+        Some(before) if before != rendered.digest => held_back(apply, rendered, mode),
+        _ => Step::Write { mode, rendered },
     }
 }
 

@@ -8,11 +8,11 @@ use capt_api::{WorkspaceTemplate, WorkspaceTemplateApply};
 use serde_json::{Map, Value, json};
 
 use super::Blocked;
-use super::variables::{BuiltIns, Hidden, Variables, text, unreadable};
+use super::variables::{BuiltIns, Hidden, Variables, is_taken, text, unreadable};
 use crate::digest::digest;
 use crate::grant::{Reference, Target, TargetKind};
 use crate::module::{self, Format, Kind, Module};
-use crate::placeholder::{Values, substitute_tree};
+use crate::placeholder::{Substituted, Values, substitute_tree};
 
 /// The key of the Secret that carries secret values to Terraform.
 pub const SECRET_FILE_KEY: &str = "secret.auto.tfvars.json";
@@ -65,19 +65,47 @@ pub struct Rendered {
 /// Replaces the placeholders and reads the module.
 pub fn prepare(inputs: Inputs<'_>) -> Result<Prepared, Blocked> {
     let Inputs { apply: _, template, variables, built_ins } = inputs;
-    let source = &template.spec.template.spec;
+    let source = &source(inputs)?;
+    let target = &target(inputs);
     let secret_names = variables.secret.keys().map(String::as_str).chain(["CLUSTER_NAME"]);
     let suspicious: Values = secret_names.map(|name| (name, "")).collect();
     let mut seen = substitute_tree(source, &suspicious).used;
-    let target = json!(template.spec.write_connection_secret_to_ref);
-    seen.extend(substitute_tree(&target, &suspicious).used);
+    seen.extend(substitute_tree(target, &suspicious).used);
     variables.check_placeholders(&seen, built_ins)?;
 
     let values = variables.placeholders(built_ins);
     let substituted = substitute_tree(source, &values);
+    let target = substitute_tree(target, &values);
     let module = read_module(template, &substituted.result)?;
-    let connection_secret = connection_secret(inputs, &values, &substituted.result)?;
-    Ok(Prepared { spec: substituted.result, module, placeholders: substituted.used, connection_secret })
+    let connection_secret = connection_secret(inputs, &target, &substituted.result)?;
+    let placeholders = substituted.used.into_iter().chain(target.used).collect();
+    Ok(Prepared { spec: substituted.result, module, placeholders, connection_secret })
+}
+
+/// The template's spec. A connection Secret in it that is overruled is left out: nothing in it needs a value.
+fn source(inputs: Inputs<'_>) -> Result<Value, Blocked> {
+    let Inputs { apply, template, .. } = inputs;
+    let mut source = template.spec.template.spec.clone();
+    let Some(fields) = source.as_object_mut() else {
+        let field = field_of(template, "spec.template.spec");
+        let message = format!("{field} is not an object: write the spec of a Workspace there");
+        return Err(Blocked::new(Reason::TemplateInvalid, message));
+    };
+    let overruled = apply.spec.write_connection_secret_to_ref.is_some()
+        || template.spec.write_connection_secret_to_ref.is_some();
+    if overruled {
+        fields.remove("writeConnectionSecretToRef");
+    }
+    Ok(source)
+}
+
+/// The connection Secret that the template itself names, unless the apply overrules it.
+fn target(inputs: Inputs<'_>) -> Value {
+    let Inputs { apply, template, .. } = inputs;
+    match apply.spec.write_connection_secret_to_ref {
+        Some(_) => Value::Null,
+        None => json!(template.spec.write_connection_secret_to_ref),
+    }
 }
 
 fn read_module(template: &WorkspaceTemplate, spec: &Value) -> Result<Option<Module>, Blocked> {
@@ -123,15 +151,15 @@ fn name_of(template: &WorkspaceTemplate) -> String {
 /// The apply's word comes before the template's, and the template's own field before that of its spec.
 fn connection_secret(
     inputs: Inputs<'_>,
-    values: &Values,
+    target: &Substituted<Value>,
     spec: &Value,
 ) -> Result<Option<ConnectionSecret>, Blocked> {
     let Inputs { apply, template, built_ins, .. } = inputs;
     let field = "spec.writeConnectionSecretToRef";
-    let from_template = template.spec.write_connection_secret_to_ref.as_ref().map(|target| {
-        let replaced = substitute_tree(&json!(target), values);
-        (field_of(template, field), replaced.result, replaced.used.is_empty())
-    });
+    let from_template = target
+        .result
+        .is_object()
+        .then(|| (field_of(template, field), target.result.clone(), target.used.is_empty()));
     let from_spec = || {
         let target = spec.get("writeConnectionSecretToRef").filter(|target| target.is_object())?;
         let literal = template.spec.template.spec.get("writeConnectionSecretToRef") == Some(target);
@@ -150,31 +178,45 @@ fn connection_secret(
         .map_err(|error| Blocked::new(Reason::TemplateInvalid, format!("{field} cannot be read: {error}")))?;
     let namespace =
         namespace.filter(|namespace| !namespace.is_empty()).unwrap_or_else(|| built_ins.namespace.to_owned());
-    if !is_object_name(&name) || !is_object_name(&namespace) {
-        return Err(Blocked::new(
-            Reason::TemplateInvalid,
-            format!(
-                "{field}: `{namespace}/{name}` cannot be a Secret: use lower case letters, digits, hyphens and dots, and give every placeholder a value"
-            ),
-        ));
-    }
-    let needs_grant = needs_grant(&namespace, literal, inputs);
     let target = Target { kind: TargetKind::Secret, namespace: namespace.clone(), name: name.clone() };
-    let reference = needs_grant.then_some(Reference { field, target });
+    let reference = checked(Reference { field, target })?;
+    let reference = needs_grant(&namespace, literal, inputs).then_some(reference);
     Ok(Some(ConnectionSecret { name, namespace, reference }))
+}
+
+/// Refuses a reference to what cannot exist. Names become parts of addresses, so none may hold a path.
+fn checked(reference: Reference) -> Result<Reference, Blocked> {
+    let Reference { field, target: Target { kind, namespace, name } } = &reference;
+    if is_object_name(name) && is_label(namespace) {
+        return Ok(reference);
+    }
+    Err(Blocked::new(
+        Reason::TemplateInvalid,
+        format!(
+            "{field}: `{namespace}/{name}` cannot be a {kind}: use lower case letters, digits, hyphens and dots, and give every placeholder a value"
+        ),
+    ))
 }
 
 fn field_of(template: &WorkspaceTemplate, field: &str) -> String {
     format!("WorkspaceTemplate `{}` {field}", name_of(template))
 }
 
-/// What the API server takes as the name of a Secret or namespace.
+/// What the API server takes as the name of a Secret or `ConfigMap`.
 fn is_object_name(name: &str) -> bool {
+    name.len() <= 253 && name.split('.').all(is_part_of_name)
+}
+
+/// What the API server takes as the name of a namespace.
+fn is_label(name: &str) -> bool {
+    name.len() <= 63 && is_part_of_name(name)
+}
+
+fn is_part_of_name(part: &str) -> bool {
     let edge = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit();
-    name.len() <= 253
-        && name.starts_with(edge)
-        && name.ends_with(edge)
-        && name.chars().all(|character| edge(character) || matches!(character, '-' | '.'))
+    part.starts_with(edge)
+        && part.ends_with(edge)
+        && part.chars().all(|character| edge(character) || character == '-')
 }
 
 /// The apply may use what is in its own namespace; the template's author has the word over the template's namespace, as
@@ -192,9 +234,8 @@ impl Prepared {
 
     /// Puts the variables in and finishes the spec. `secret_file` names the Secret with secret values.
     pub fn finish(mut self, inputs: Inputs<'_>, secret_file: Option<&str>) -> Result<Rendered, Blocked> {
-        let mut references = self.foreign_references(inputs);
+        let mut references = self.foreign_references(inputs)?;
         if let Some(ConnectionSecret { name, namespace, reference }) = self.connection_secret.take() {
-            references.retain(|reference| !reference.field.ends_with("spec.writeConnectionSecretToRef"));
             references.extend(reference);
             self.spec["writeConnectionSecretToRef"] = json!({ "name": name, "namespace": namespace });
         }
@@ -210,45 +251,50 @@ impl Prepared {
         Ok(Rendered { spec: self.spec, digest, references, ignored })
     }
 
-    /// Which variables go to Terraform: those the module declares. Where the module cannot be read, all that are not used
-    /// as placeholders. Returns those that go nowhere.
+    /// Which variables go to Terraform: those that the module declares or the template passes on. Where the module cannot
+    /// be read, all that are not used as placeholders. Returns those that go nowhere.
     fn put_variables(&mut self, variables: &Variables) -> Vec<String> {
-        let given: BTreeSet<String> = vars(&self.spec).into_iter().map(|(key, _)| key).collect();
+        let given = given(&self.spec);
         let mut ignored = Vec::new();
-        let mut chosen: Vec<(String, Value)> = Vec::new();
         for (name, value) in &variables.open {
             let placeholder = self.placeholders.contains(name);
             let wanted = match &self.module {
                 Some(module) => module.variables.contains_key(name),
-                None => !placeholder || given.contains(name),
+                None => !placeholder,
             };
-            if wanted {
-                chosen.push((name.clone(), value.clone()));
-            } else if !placeholder && !given.contains(name) {
+            if wanted || given.contains(name) {
+                self.put_variable(name, Some(value));
+            } else if !placeholder {
                 ignored.push(name.clone());
             }
         }
-        for (name, value) in chosen {
-            self.put_variable(&name, value);
+        for name in variables.secret.keys() {
+            if is_taken(self.module.as_ref(), name) {
+                self.put_variable(name, None);
+            } else {
+                ignored.push(name.clone());
+            }
         }
+        ignored.sort_unstable();
         ignored
     }
 
     /// Texts, numbers and booleans go to `vars`; lists and objects keep their type in `varmap`, unless a text is declared.
-    fn put_variable(&mut self, name: &str, value: Value) {
+    /// What the template has for the variable goes away, also where its value comes by file (`None`).
+    fn put_variable(&mut self, name: &str, value: Option<&Value>) {
         let declared =
             self.module.as_ref().and_then(|module| module.variables.get(name)).map(|variable| variable.kind);
-        let structured =
-            matches!(value, Value::Array(_) | Value::Object(_)) && declared != Some(Kind::String);
         let for_provider = for_provider(&mut self.spec);
         let mut list: Vec<(String, Value)> = vars_of(for_provider);
         list.retain(|(key, _)| key != name);
-        let mut map = for_provider.get("varmap").and_then(Value::as_object).cloned().unwrap_or_default();
+        let mut map = varmap_of(for_provider).cloned().unwrap_or_default();
         map.remove(name);
-        if structured {
-            map.insert(name.to_owned(), value);
-        } else {
-            list.push((name.to_owned(), Value::String(text(&value))));
+        match value {
+            Some(value @ (Value::Array(_) | Value::Object(_))) if declared != Some(Kind::String) => {
+                map.insert(name.to_owned(), value.clone());
+            }
+            Some(value) => list.push((name.to_owned(), Value::String(text(value)))),
+            None => {}
         }
         put_or_remove(
             for_provider,
@@ -273,8 +319,8 @@ impl Prepared {
         put_or_remove(for_provider, "varFiles", files);
     }
 
-    /// References of the template's `env`, `varFiles` and connection Secret that lead to other namespaces.
-    fn foreign_references(&self, inputs: Inputs<'_>) -> Vec<Reference> {
+    /// References of the template's `env` and `varFiles` that lead to other namespaces.
+    fn foreign_references(&self, inputs: Inputs<'_>) -> Result<Vec<Reference>, Blocked> {
         let mut references = Vec::new();
         for list in ["env", "varFiles"] {
             let entries = self.spec.pointer(&format!("/forProvider/{list}")).and_then(Value::as_array);
@@ -284,18 +330,11 @@ impl Prepared {
                 {
                     let pointer = format!("/forProvider/{list}/{index}/{name}");
                     let field = format!("spec.template.spec.forProvider.{list}[{index}].{name}");
-                    references.extend(self.foreign_reference(&pointer, &field, kind, inputs));
+                    references.extend(self.foreign_reference(&pointer, &field, kind, inputs)?);
                 }
             }
         }
-        let field = "spec.template.spec.writeConnectionSecretToRef";
-        references.extend(self.foreign_reference(
-            "/writeConnectionSecretToRef",
-            field,
-            TargetKind::Secret,
-            inputs,
-        ));
-        references
+        Ok(references)
     }
 
     fn foreign_reference(
@@ -304,15 +343,17 @@ impl Prepared {
         field: &str,
         kind: TargetKind,
         inputs: Inputs<'_>,
-    ) -> Option<Reference> {
-        let rendered = self.spec.pointer(pointer)?;
-        let text = |name: &str| rendered.get(name).and_then(Value::as_str).map(ToOwned::to_owned);
-        let (namespace, name) = (text("namespace")?, text("name")?);
-        let literal = inputs.template.spec.template.spec.pointer(pointer) == Some(rendered);
-        needs_grant(&namespace, literal, inputs).then(|| Reference {
-            field: field_of(inputs.template, field),
-            target: Target { kind, namespace, name },
-        })
+    ) -> Result<Option<Reference>, Blocked> {
+        let rendered = self.spec.pointer(pointer);
+        let text = |name| Some(rendered?.get(name)?.as_str()?.to_owned());
+        let (Some(namespace), Some(name)) = (text("namespace"), text("name")) else {
+            return Ok(None);
+        };
+        let literal = inputs.template.spec.template.spec.pointer(pointer) == rendered;
+        let needs_grant = needs_grant(&namespace, literal, inputs);
+        let target = Target { kind, namespace, name };
+        let reference = checked(Reference { field: field_of(inputs.template, field), target })?;
+        Ok(needs_grant.then_some(reference))
     }
 }
 
@@ -324,8 +365,16 @@ fn for_provider(spec: &mut Value) -> &mut Map<String, Value> {
     spec["forProvider"].as_object_mut().expect("forProvider is an object")
 }
 
-fn vars(spec: &Value) -> Vec<(String, Value)> {
-    spec.get("forProvider").and_then(Value::as_object).map(vars_of).unwrap_or_default()
+/// The variables that the template itself gives a value to.
+fn given(spec: &Value) -> BTreeSet<String> {
+    let for_provider = spec.get("forProvider").and_then(Value::as_object);
+    let listed = for_provider.into_iter().flat_map(vars_of).map(|(key, _)| key);
+    let mapped = for_provider.and_then(varmap_of).into_iter().flat_map(Map::keys).cloned();
+    listed.chain(mapped).collect()
+}
+
+fn varmap_of(for_provider: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    for_provider.get("varmap").and_then(Value::as_object)
 }
 
 fn vars_of(for_provider: &Map<String, Value>) -> Vec<(String, Value)> {
@@ -361,3 +410,6 @@ fn too_large(size: usize, variables: &Variables, spec: &Value) -> Blocked {
         ),
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -67,6 +67,10 @@ pub fn status(report: Report<'_>) -> Option<WorkspaceTemplateApplyStatus> {
         status.applied_digest = Some(rendered.digest.clone());
         status.template_generation = template_generation;
     }
+    // A template whose change does not reach the Workspace (a new description) has been carried over all the same.
+    if let Step::Settled { .. } = step {
+        status.template_generation = template_generation;
+    }
     if let Step::HoldChange { pending, .. } = step {
         status.pending_digest = Some(pending.clone());
     }
@@ -149,8 +153,7 @@ fn applied(step: &Step, outcome: &Result<Effect, Blocked>, workspace: Option<&Wo
 
 /// The Workspace's word counts where there is one: a template that is gone does not make a running cluster unready.
 fn ready(step: &Step, applied: &Statement, workspace: Option<&WorkspaceFacts>) -> Statement {
-    let deleting = matches!(applied.reason, Reason::Deleting | Reason::WaitingForDependents);
-    let Some(workspace) = workspace.filter(|_| !deleting) else {
+    let Some(workspace) = workspace.filter(|workspace| !is_going(step, workspace)) else {
         return match applied.truth {
             Truth::True => {
                 Statement::new(Truth::False, Reason::WorkspaceNotReady, "the Workspace has not reported yet")
@@ -188,6 +191,25 @@ fn ready(step: &Step, applied: &Statement, workspace: Option<&WorkspaceFacts>) -
     }
 }
 
+/// What is being taken down is not ready, whatever it says and whatever goes wrong on the way.
+fn is_going(step: &Step, workspace: &WorkspaceFacts) -> bool {
+    match step {
+        Step::LetGo { .. }
+        | Step::Retain { .. }
+        | Step::AwaitDependents(_)
+        | Step::DeleteWorkspace { .. }
+        | Step::AwaitDeletion { .. }
+        | Step::Finish => true,
+        Step::Leave
+        | Step::Pause(_)
+        | Step::Claim(_)
+        | Step::Hold(_)
+        | Step::HoldChange { .. }
+        | Step::Write { .. }
+        | Step::Settled { .. } => workspace.metadata.deletion_timestamp.is_some(),
+    }
+}
+
 fn synced(workspace: Option<&WorkspaceFacts>) -> Statement {
     match workspace.and_then(|workspace| workspace.synced.as_ref()) {
         Some(verdict) if verdict.holds => {
@@ -214,6 +236,9 @@ pub struct Note {
     pub message: String,
 }
 
+/// What an Event says at the end of a pause. The condition says nothing then, as Cluster API has it.
+const GOES_ON: &str = "reconciling goes on";
+
 /// The Events that a reconcile gives rise to: what was done, and conditions that changed.
 pub fn notes(report: Report<'_>, next: &WorkspaceTemplateApplyStatus) -> Vec<Note> {
     let mut notes = Vec::new();
@@ -234,7 +259,8 @@ pub fn notes(report: Report<'_>, next: &WorkspaceTemplateApplyStatus) -> Vec<Not
             && !notes.iter().any(|note| note.reason == *reason)
             && *reason != Reason::UpToDate
         {
-            notes.push(Note { warning: is_trouble(*reason), reason: *reason, message: after.message });
+            let message = if *reason == Reason::NotPaused { GOES_ON.to_owned() } else { after.message };
+            notes.push(Note { warning: is_trouble(*reason), reason: *reason, message });
         }
     }
     notes
@@ -327,3 +353,6 @@ pub fn is_trouble(reason: Reason) -> bool {
         | Reason::WaitingForDependents => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -121,6 +121,14 @@ pub struct BuiltIns<'name> {
 
 const CLUSTER_NAME: &str = "CLUSTER_NAME";
 
+/// What the API server takes as the data of a Secret.
+const LARGEST_SECRET: usize = 1_048_576;
+
+/// Whether the module takes a value for this variable. One that cannot be read may take any.
+pub(super) fn is_taken(module: Option<&Module>, variable: &str) -> bool {
+    module.is_none_or(|module| module.variables.contains_key(variable))
+}
+
 impl Variables {
     /// The values that placeholders are replaced by. Values from Secrets are not among them.
     pub fn placeholders(&self, built_ins: BuiltIns<'_>) -> Values {
@@ -164,13 +172,10 @@ impl Variables {
         Ok(())
     }
 
-    /// The content of the file that carries the values from Secrets to Terraform, if there are any.
+    /// The content of the file that carries the values from Secrets to Terraform, if there are any that the module takes.
     pub fn secret_file(&self, module: Option<&Module>) -> Result<Option<Hidden>, Blocked> {
-        if self.secret.is_empty() {
-            return Ok(None);
-        }
         let mut file = serde_json::Map::new();
-        for (name, Hidden(value)) in &self.secret {
+        for (name, Hidden(value)) in self.secret.iter().filter(|(name, _)| is_taken(module, name)) {
             let complex = module
                 .and_then(|module| module.variables.get(name))
                 .is_some_and(|variable| variable.kind == Kind::Complex);
@@ -181,7 +186,25 @@ impl Variables {
             };
             file.insert(name.clone(), value);
         }
-        Ok(Some(Hidden(Value::Object(file).to_string())))
+        if file.is_empty() {
+            return Ok(None);
+        }
+        let content = Value::Object(file).to_string();
+        if content.len() > LARGEST_SECRET {
+            return Err(self.too_large(content.len()));
+        }
+        Ok(Some(Hidden(content)))
+    }
+
+    fn too_large(&self, size: usize) -> Blocked {
+        let sizes = self.secret.iter().map(|(name, Hidden(value))| (value.len(), name.as_str()));
+        let (length, largest) = sizes.max().unwrap_or_default();
+        Blocked::new(
+            Reason::WorkspaceTooLarge,
+            format!(
+                "spec.variablesFrom: the values from Secrets have {size} bytes together, more than the {LARGEST_SECRET} that a Secret can hold; the largest is variable `{largest}` with {length} bytes: make it smaller, or let the module read it from elsewhere"
+            ),
+        )
     }
 }
 
@@ -212,3 +235,6 @@ pub fn unreadable(field: &str, problem: &str) -> Blocked {
         ),
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ mod deleting;
 mod policy;
 
 const NAME: &str = "demo";
-const ALTERNATIVE: &str = "demo-5f6d0b05";
+const ALTERNATIVE: &str = "demo-d603b2b5";
 const OLD: &str = "sha256:old";
 const NEW: &str = "sha256:new";
 
@@ -53,7 +53,7 @@ fn rendered(digest: &str) -> Rendered {
 fn stray() -> WorkspaceFacts {
     let metadata = ObjectMeta {
         name: Some(NAME.to_owned()),
-        uid: Some("workspace-uid".to_owned()),
+        uid: Some(uid()),
         generation: Some(7),
         ..ObjectMeta::default()
     };
@@ -88,8 +88,8 @@ fn active(apply: &WorkspaceTemplateApply, workspace: Option<WorkspaceFacts>, dig
     decide(apply, &Observed::Active { workspace, rendered: Ok(rendered(digest)) })
 }
 
-fn uid() -> Option<String> {
-    Some("workspace-uid".to_owned())
+fn uid() -> String {
+    "workspace-uid".to_owned()
 }
 
 fn claim(workspace: &str, digest: Option<&str>) -> Step {
@@ -206,9 +206,8 @@ fn a_workspace_that_nothing_on_record_names_is_left_alone(#[case] workspace: Wor
 fn a_stray_workspace_on_record_is_claimed_then_taken_over(#[case] apply: WorkspaceTemplateApply) {
     assert_eq!(active(&apply, Some(stray()), NEW), claim(NAME, None));
     let mut apply = annotated(apply, annotation::WORKSPACE_NAME, NAME);
-    apply.metadata.finalizers =
-        Some(vec![finalizer::LEGACY.to_owned(), finalizer::WORKSPACE.to_owned()]);
-    assert_eq!(active(&apply, Some(stray()), NEW), write(Mode::Adopt { uid: uid() }, NEW));
+    apply.metadata.finalizers = Some(vec![finalizer::LEGACY.to_owned(), finalizer::WORKSPACE.to_owned()]);
+    assert_eq!(active(&apply, Some(stray()), NEW), write(Mode::Adopt { uid: Some(uid()) }, NEW));
 }
 
 #[test]
@@ -246,7 +245,7 @@ fn a_workspace_that_differs_is_written(
     #[case] apply: WorkspaceTemplateApply,
     #[case] workspace: WorkspaceFacts,
 ) {
-    assert_eq!(active(&apply, Some(workspace), NEW), write(Mode::Update { uid: uid() }, NEW));
+    assert_eq!(active(&apply, Some(workspace), NEW), write(Mode::Update { uid: Some(uid()) }, NEW));
 }
 
 #[rstest]

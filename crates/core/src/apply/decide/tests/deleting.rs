@@ -16,7 +16,7 @@ fn retaining() -> WorkspaceTemplateApply {
 }
 
 fn delete() -> Step {
-    Step::DeleteWorkspace { name: NAME.to_owned(), uid: uid() }
+    Step::DeleteWorkspace { name: NAME.to_owned(), uid: Some(uid()) }
 }
 
 #[rstest]

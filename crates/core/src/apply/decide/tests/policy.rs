@@ -67,12 +67,11 @@ fn the_policy_decides_about_changes_and_nothing_else(
 ) {
     let mode = match &workspace {
         None => Mode::Create,
-        Some(workspace) if *workspace == stray() => Mode::Adopt { uid: uid() },
-        Some(_) => Mode::Update { uid: uid() },
+        Some(workspace) if *workspace == stray() => Mode::Adopt { uid: Some(uid()) },
+        Some(_) => Mode::Update { uid: Some(uid()) },
     };
-    let changes = [Automatic, Approve, Pinned].map(|policy| {
-        change(&active(&with_policy(apply.clone(), policy), workspace.clone(), NEW), &mode)
-    });
+    let changes = [Automatic, Approve, Pinned]
+        .map(|policy| change(&active(&with_policy(apply.clone(), policy), workspace.clone(), NEW), &mode));
     assert_eq!(changes, expected);
 }
 
@@ -96,7 +95,7 @@ fn loosening_the_policy_lets_the_change_through() {
     let held = active(&with_policy(recorded(), Pinned), Some(ours(OLD)), NEW);
     assert_eq!(change(&held, &Mode::Create), Refused);
     let through = active(&with_policy(recorded(), Automatic), Some(ours(OLD)), NEW);
-    assert_eq!(change(&through, &Mode::Update { uid: uid() }), Written);
+    assert_eq!(change(&through, &Mode::Update { uid: Some(uid()) }), Written);
 }
 
 #[test]
@@ -116,7 +115,7 @@ fn what_was_approved_is_written_again_where_somebody_changed_it(#[case] policy: 
     let mut workspace = ours(OLD);
     workspace.metadata.generation = Some(8);
     let step = active(&with_policy(recorded(), policy), Some(workspace), OLD);
-    assert_eq!(step, write(Mode::Update { uid: uid() }, OLD));
+    assert_eq!(step, write(Mode::Update { uid: Some(uid()) }, OLD));
 }
 
 #[test]
