@@ -38,10 +38,9 @@ use crate::template_metadata::TemplateMetadata;
     derive = "PartialEq"
 )]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("has(self.vpcTemplateRef) != has(self.existingVpcId)").message("give exactly one of vpcTemplateRef (a new VPC) and existingVpcId (one that exists)"))]
+#[x_kube(validation = Rule::new("has(self.vpcTemplateRef) != (has(self.existingVpcId) && self.existingVpcId != '')").message("give exactly one of vpcTemplateRef (a new VPC) and existingVpcId (one that exists)"))]
 #[x_kube(validation = Rule::new("!has(self.retainVpcOnDelete) || !self.retainVpcOnDelete || has(self.vpcTemplateRef)").message("retainVpcOnDelete is only for a VPC made by vpcTemplateRef: an existing VPC is never deleted"))]
-#[x_kube(validation = Rule::new("!has(self.vpcConfig) || has(self.vpcTemplateRef)").message("vpcConfig is only for a VPC made by vpcTemplateRef: remove it, or give vpcTemplateRef instead of existingVpcId"))]
-#[x_kube(validation = Rule::new("has(self.existingVpcId) == has(oldSelf.existingVpcId)").message("a cluster cannot change between a VPC of its own and an existing one: make a new CAPTCluster"))]
+#[x_kube(validation = Rule::new("(has(self.existingVpcId) ? self.existingVpcId : '') == (has(oldSelf.existingVpcId) ? oldSelf.existingVpcId : '')").message("existingVpcId cannot be given, changed or taken away later: make a new CAPTCluster"))]
 pub struct CAPTClusterSpec {
     /// The region, as the module's provider knows it, for example `ap-northeast-1`.
     #[schemars(length(max = 64))]
@@ -54,8 +53,7 @@ pub struct CAPTClusterSpec {
     /// The id of a VPC that exists already; CAPT never changes or deletes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253))]
-    #[x_kube(validation = Rule::new("self.matches('^[A-Za-z0-9][A-Za-z0-9_./-]*$')").message("existingVpcId must be the id of a VPC, for example vpc-0abc1234"))]
-    #[x_kube(validation = Rule::new("self == oldSelf").message("existingVpcId cannot be changed: make a new CAPTCluster"))]
+    #[x_kube(validation = Rule::new("self.matches('^([A-Za-z0-9][A-Za-z0-9_./-]*)?$')").message("existingVpcId must be the id of a VPC, for example vpc-0abc1234"))]
     pub existing_vpc_id: Option<String>,
     /// Leave the VPC alone when the cluster is deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -78,7 +76,6 @@ pub struct VpcConfig {
     /// The VPC's name; `<cluster>-vpc` if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 255))]
-    #[x_kube(validation = Rule::new("self != ''").message("name is empty: write a name, or remove the field for <cluster>-vpc"))]
     pub name: Option<String>,
 }
 

@@ -90,7 +90,7 @@ pub struct ControlPlaneConfig {
 /// From where the API server can be reached.
 #[derive(KubeSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("!has(self.publicCIDRs) || self.publicCIDRs.size() == 0 || (has(self.public) && self.public)").message("publicCIDRs only have a meaning with `public: true`"))]
+#[x_kube(validation = Rule::new("!has(self.publicCIDRs) || self.publicCIDRs.size() == 0 || !has(self.public) || self.public").message("publicCIDRs only have a meaning with `public: true`"))]
 pub struct EndpointAccess {
     /// From the internet.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -48,6 +48,10 @@ pub struct WorkspaceSpec {
     /// The Secret that all outputs are written to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_connection_secret_to_ref: Option<SecretReference>,
+    /// Where older versions of Crossplane publish outputs to; CAPT passes it on and does not look at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "free_object")]
+    pub publish_connection_details_to: Option<Value>,
 }
 
 fn every_action() -> Vec<ManagementAction> {
@@ -137,9 +141,10 @@ pub struct ForProvider {
     /// Write what Terraform prints into the manager's log.
     #[serde(rename = "enableTerraformCLILogging", default, skip_serializing_if = "std::ops::Not::not")]
     pub enable_terraform_cli_logging: bool,
-    /// When a remote module is downloaded again.
-    #[serde(default)]
-    pub remote_pull_policy: RemotePullPolicy,
+    /// When a remote module is downloaded again; `Always` if nothing is said. (No default is filled in: older versions of
+    /// Crossplane's provider do not know the field.)
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote_pull_policy: Option<RemotePullPolicy>,
 }
 
 /// Where a module comes from.
@@ -283,6 +288,7 @@ impl Default for ProviderConfigReference {
 pub struct ReferencePolicy {
     /// Whether an unresolved reference is an error.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "Required"))]
     pub resolution: Option<ReferenceResolution>,
     /// When the reference is resolved.
     #[serde(skip_serializing_if = "Option::is_none")]

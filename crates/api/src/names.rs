@@ -5,6 +5,9 @@
 /// The field manager of every server-side apply that CAPT makes.
 pub const FIELD_MANAGER: &str = "capt";
 
+/// The field manager of what keeps a Workspace frozen, so that it can be taken away as one.
+pub const FREEZING_FIELD_MANAGER: &str = "capt-freeze";
+
 /// The value of the `managed-by` label on what CAPT makes.
 pub const MANAGED_BY_CAPT: &str = "capt";
 
@@ -35,6 +38,9 @@ pub mod label {
     pub const PROVIDER: &str = "cluster.x-k8s.io/provider";
     /// Cluster API: the contract that a CRD follows; the value is the CRD's version.
     pub const CONTRACT_V1BETA2: &str = "cluster.x-k8s.io/v1beta2";
+    /// Cluster API: the older contract. The earlier Go implementation put it on its CRDs; one version must not follow two
+    /// contracts.
+    pub const CONTRACT_V1BETA1: &str = "cluster.x-k8s.io/v1beta1";
     /// `clusterctl move` takes every object of a CRD with this label along.
     pub const MOVE: &str = "clusterctl.cluster.x-k8s.io/move";
     /// As [`MOVE`], with everything that such an object owns.
@@ -57,6 +63,8 @@ pub mod annotation {
     pub const DELETE_FOR_MOVE: &str = "clusterctl.cluster.x-k8s.io/delete-for-move";
     /// Crossplane: the Workspace is not reconciled while this is `"true"`.
     pub const CROSSPLANE_PAUSED: &str = "crossplane.io/paused";
+    /// On a Workspace: CAPT has paused it because its apply lives on in another cluster.
+    pub const FROZEN: &str = "capt.cluster.x-k8s.io/frozen";
     /// On a `WorkspaceTemplateApply`: the name of its Workspace (status does not move, annotations do).
     pub const WORKSPACE_NAME: &str = "capt.cluster.x-k8s.io/workspace-name";
     /// On a Workspace: the full name of its `WorkspaceTemplateApply`.

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 /// A `WorkspaceTemplate`, which may be shared between namespaces.
 #[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[x_kube(validation = Rule::new("self.name != ''").message("name is empty: write the name of a WorkspaceTemplate"))]
+#[x_kube(validation = Rule::new("self.name == '' || self.name.matches('^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$')").message("name must be written in lower case letters, digits, hyphens and dots, as names of objects are"))]
+#[x_kube(validation = Rule::new("!has(self.__namespace__) || self.__namespace__ == '' || self.__namespace__.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')").message("namespace must be written in lower case letters, digits and hyphens, as names of namespaces are"))]
 pub struct TemplateReference {
     /// The template's name.
     #[schemars(length(max = 253))]
@@ -32,6 +34,8 @@ pub struct SecretTarget {
 /// A Secret that must be there, with keys that must not be empty.
 #[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[x_kube(validation = Rule::new("self.name != ''").message("name is empty: write the name of the Secret to wait for"))]
+#[x_kube(validation = Rule::new("self.name == '' || self.name.matches('^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$')").message("name must be written in lower case letters, digits, hyphens and dots, as names of objects are"))]
+#[x_kube(validation = Rule::new("!has(self.__namespace__) || self.__namespace__ == '' || self.__namespace__.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')").message("namespace must be written in lower case letters, digits and hyphens, as names of namespaces are"))]
 pub struct SecretRequirement {
     /// The Secret's name.
     #[schemars(length(max = 253))]
@@ -51,6 +55,8 @@ pub struct SecretRequirement {
 /// A Workspace, by its own name or by that of the apply it is made from.
 #[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[x_kube(validation = Rule::new("self.name != ''").message("name is empty: write the name of a Workspace"))]
+#[x_kube(validation = Rule::new("self.name == '' || self.name.matches('^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$')").message("name must be written in lower case letters, digits, hyphens and dots, as names of objects are"))]
+#[x_kube(validation = Rule::new("!has(self.__namespace__) || self.__namespace__ == '' || self.__namespace__.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')").message("namespace must be written in lower case letters, digits and hyphens, as names of namespaces are"))]
 pub struct WorkspaceReference {
     /// The Workspace's name. If an apply of the same namespace makes a Workspace of this name, that one is meant, even
     /// where its name got a suffix because another namespace had taken it.
@@ -66,6 +72,8 @@ pub struct WorkspaceReference {
 #[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[x_kube(validation = Rule::new("self.name != ''").message("name is empty: write the object's name"))]
 #[x_kube(validation = Rule::new("self.key != ''").message("key is empty: write the key that holds the value"))]
+#[x_kube(validation = Rule::new("self.name == '' || self.name.matches('^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$')").message("name must be written in lower case letters, digits, hyphens and dots, as names of objects are"))]
+#[x_kube(validation = Rule::new("!has(self.__namespace__) || self.__namespace__ == '' || self.__namespace__.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')").message("namespace must be written in lower case letters, digits and hyphens, as names of namespaces are"))]
 pub struct KeySelector {
     /// The object's name.
     #[schemars(length(max = 253))]
@@ -83,6 +91,8 @@ pub struct KeySelector {
 #[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[x_kube(validation = Rule::new("self.name != ''").message("name is empty: write the name of a Workspace"))]
 #[x_kube(validation = Rule::new("self.output != ''").message("output is empty: write the name of one of the Workspace's outputs"))]
+#[x_kube(validation = Rule::new("self.name == '' || self.name.matches('^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$')").message("name must be written in lower case letters, digits, hyphens and dots, as names of objects are"))]
+#[x_kube(validation = Rule::new("!has(self.__namespace__) || self.__namespace__ == '' || self.__namespace__.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')").message("namespace must be written in lower case letters, digits and hyphens, as names of namespaces are"))]
 pub struct OutputSelector {
     /// The Workspace's name, or that of the apply that makes it without `-apply`.
     #[schemars(length(max = 253))]

@@ -9,11 +9,12 @@ mod tests;
 
 use std::time::Duration;
 
-use capt_api::names::FIELD_MANAGER;
+use capt_api::names::{FIELD_MANAGER, label};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, Patch, PatchParams};
 use kube::runtime::wait::{await_condition, conditions};
 use kube::{Client, ResourceExt};
+use serde_json::json;
 
 use crate::write::ONLY_IF_ABSENT;
 
@@ -128,7 +129,13 @@ async fn apply(
         Some(present.and_then(ResourceExt::resource_version).unwrap_or_else(|| ONLY_IF_ABSENT.to_owned()));
     crd.metadata.uid = present.and_then(ResourceExt::uid);
     let parameters = PatchParams::apply(FIELD_MANAGER).force();
-    definitions.patch(&crd.name_any(), &parameters, &Patch::Apply(&crd)).await.map(drop)
+    definitions.patch(&crd.name_any(), &parameters, &Patch::Apply(&crd)).await?;
+    // An apply leaves labels alone that others wrote, but one version must not follow two contracts.
+    if present.is_some_and(|present| present.labels().contains_key(label::CONTRACT_V1BETA1)) {
+        let without = json!({ "metadata": { "labels": { label::CONTRACT_V1BETA1: null } } });
+        definitions.patch(&crd.name_any(), &PatchParams::default(), &Patch::Merge(without)).await?;
+    }
+    Ok(())
 }
 
 async fn await_established(definitions: &Api<CustomResourceDefinition>, name: &str) -> Result<(), Error> {

@@ -50,13 +50,17 @@ pub fn needs(apply: &WorkspaceTemplateApply, applies: &impl Applies) -> Vec<Need
 
 /// The circle in which applies wait for each other, beginning and ending with `start`, if there is one.
 pub fn cycle(start: &WorkspaceTemplateApply, applies: &impl Applies) -> Option<Vec<ApplyKey>> {
-    let start_key = ApplyKey::of(start);
+    path(start, &ApplyKey::of(start), applies)
+}
+
+/// The way from one apply to another along what each needs, if there is one.
+pub fn path(from: &WorkspaceTemplateApply, to: &ApplyKey, applies: &impl Applies) -> Option<Vec<ApplyKey>> {
     let mut visited = BTreeSet::new();
-    let mut path = vec![start_key.clone()];
-    let mut open = vec![needed_applies(start, applies)];
+    let mut path = vec![ApplyKey::of(from)];
+    let mut open = vec![needed_applies(from, applies)];
     while let Some(candidates) = open.last_mut() {
         match candidates.pop() {
-            Some(key) if key == start_key => {
+            Some(key) if key == *to => {
                 path.push(key);
                 return Some(path);
             }

@@ -9,6 +9,7 @@ pub mod grant;
 pub mod graph;
 pub mod lease;
 pub mod module;
+pub mod name;
 pub mod placeholder;
 pub mod standing;
 pub mod template;

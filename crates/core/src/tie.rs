@@ -11,6 +11,7 @@ use capt_api::names::{APPLY_SUFFIX, MANAGED_BY_CAPT, annotation, label};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::digest::short_digest;
+use crate::name::is_object_name;
 
 /// The longest value of a label.
 const LONGEST_LABEL: usize = 63;
@@ -123,11 +124,16 @@ pub fn workspace_name(apply: &WorkspaceTemplateApply) -> String {
     recorded_workspace_name(apply).map_or_else(|| ApplyKey::of(apply).workspace_name(), ToOwned::to_owned)
 }
 
-/// The name of an apply's Workspace that the apply itself has on record.
+/// The name of an apply's Workspace that the apply itself has on record. What cannot be a name is no record.
 pub fn recorded_workspace_name(apply: &WorkspaceTemplateApply) -> Option<&str> {
     let annotated = apply.metadata.annotations.as_ref().and_then(|all| all.get(annotation::WORKSPACE_NAME));
-    let reported = || apply.status.as_ref().and_then(|status| status.workspace_name.as_ref());
-    annotated.or_else(reported).map(String::as_str).filter(|name| !name.is_empty())
+    let annotated = annotated.map(String::as_str).filter(|name| is_object_name(name));
+    annotated.or_else(|| reported_workspace_name(apply))
+}
+
+/// The name of an apply's Workspace as its status has it: only those who wrote the Workspace write that.
+pub fn reported_workspace_name(apply: &WorkspaceTemplateApply) -> Option<&str> {
+    apply.status.as_ref()?.workspace_name.as_deref().filter(|name| is_object_name(name))
 }
 
 #[cfg(test)]
@@ -173,6 +179,29 @@ mod tests {
     fn long_names_leave_room_for_what_the_state_is_called() {
         assert!(key(&"a".repeat(253)).workspace_name().len() < 220);
         assert!(key(&"a".repeat(253)).alternative_workspace_name().len() < 220);
+    }
+
+    #[rstest]
+    #[case::annotated(Some("a"), Some("b"), "a")]
+    #[case::reported(None, Some("b"), "b")]
+    #[case::an_empty_annotation_hides_nothing(Some(""), Some("b"), "b")]
+    #[case::a_path_is_no_name(Some("../x"), None, "demo")]
+    #[case::nothing_on_record(None, None, "demo")]
+    fn the_recorded_name_counts(
+        #[case] annotated: Option<&str>,
+        #[case] reported: Option<&str>,
+        #[case] expected: &str,
+    ) {
+        let mut apply: WorkspaceTemplateApply = serde_json::from_value(serde_json::json!({
+            "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "WorkspaceTemplateApply",
+            "metadata": { "name": "demo-apply", "namespace": "a" },
+            "spec": { "templateRef": { "name": "t" } },
+            "status": { "workspaceName": reported },
+        }))
+        .unwrap();
+        apply.metadata.annotations =
+            annotated.map(|name| [(annotation::WORKSPACE_NAME.to_owned(), name.to_owned())].into());
+        assert_eq!(workspace_name(&apply), expected);
     }
 
     fn workspace(managed_by: &str, apply: &str) -> ObjectMeta {

@@ -1,8 +1,8 @@
 //! Carries out what was decided about an apply. Every write can be repeated.
 
-use capt_api::names::{annotation, finalizer, label};
+use capt_api::names::{FREEZING_FIELD_MANAGER, annotation, finalizer, label};
 use capt_api::{Workspace, WorkspaceTemplateApply};
-use capt_core::apply::decide::{Mode, Record, Step};
+use capt_core::apply::decide::{Mode, Observed, Record, Step};
 use capt_core::apply::render::Rendered;
 use capt_core::standing::cluster_name;
 use capt_core::tie::{self, ApplyKey};
@@ -103,6 +103,11 @@ async fn write_workspace(
         Mode::Update { .. } => "updating",
         Mode::Adopt { .. } => "taking over",
     };
+    if let Observed::Active { workspace: Some(workspace), .. } = &seen.observed
+        && workspace.is_frozen()
+    {
+        set_frozen(&name, json!({}), &format!("taking Workspace `{name}` back"), context).await?;
+    }
     let workspaces: Api<Workspace> = Api::all(context.client.clone());
     let doing = format!("{verb} Workspace `{name}`");
     let object = workspace(apply, &name, mode, rendered);
@@ -199,17 +204,23 @@ async fn cut_tie(name: &str, context: &Context) -> Result<(), Error> {
 
 /// The Workspace belongs to another cluster now: whoever runs Terraform here must not touch it any more.
 async fn freeze(name: &str, context: &Context) -> Result<(), Error> {
-    let workspaces: Api<Workspace> = Api::all(context.client.clone());
-    let patch = json!({ "metadata": { "annotations": { annotation::CROSSPLANE_PAUSED: "true" } } });
-    let doing = format!("freezing Workspace `{name}`");
-    match workspaces
-        .patch(name, &PatchParams::default(), &Patch::Merge(patch))
-        .await
-        .map_err(Error::api(doing))
-    {
+    let annotations = json!({ annotation::CROSSPLANE_PAUSED: "true", annotation::FROZEN: "true" });
+    match set_frozen(name, annotations, &format!("freezing Workspace `{name}`"), context).await {
         Err(error) if !error.is_not_found() => Err(error),
         _ => Ok(()),
     }
+}
+
+/// The annotations have a field manager of their own, so that giving none takes them away and leaves a user's pause alone.
+async fn set_frozen(name: &str, annotations: Value, doing: &str, context: &Context) -> Result<(), Error> {
+    let workspaces: Api<Workspace> = Api::all(context.client.clone());
+    // An apply would make a Workspace that is not there.
+    let found = workspaces.get_metadata(name).await.map_err(Error::api(doing))?;
+    let mut patch = write::header::<Workspace>(name);
+    patch["metadata"]["uid"] = json!(found.metadata.uid);
+    patch["metadata"]["annotations"] = annotations;
+    let parameters = PatchParams::apply(FREEZING_FIELD_MANAGER).force();
+    workspaces.patch(name, &parameters, &Patch::Apply(patch)).await.map(drop).map_err(Error::api(doing))
 }
 
 /// Lets go of the apply: our finalizer, and that of the earlier implementation, are taken away.

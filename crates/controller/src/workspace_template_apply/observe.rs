@@ -66,7 +66,7 @@ pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -
         Standing::Deleting => {
             let workspace = workspace.filter(|workspace| is_ours(apply, workspace));
             let dependents =
-                workspace.as_ref().map(|workspace| dependents(&key, workspace.name(), context, &notes));
+                workspace.as_ref().map(|workspace| dependents(apply, workspace.name(), context, &notes));
             bare(Observed::Deleting { workspace, dependents: dependents.unwrap_or_default() })
         }
         Standing::Active => {
@@ -82,12 +82,14 @@ pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -
     }
 }
 
-/// Ours by its own word, or by the apply's record where nobody else claims it.
+/// Ours by its own word, or by the status where nobody else claims it: the earlier Go implementation set no labels.
+///
+/// What only an annotation names may be about to be taken over, but is not ours to destroy yet.
 pub(super) fn is_ours(apply: &WorkspaceTemplateApply, workspace: &WorkspaceFacts) -> bool {
     match tie::belongs(&workspace.metadata, &ApplyKey::of(apply)) {
         Belongs::ToUs => true,
         Belongs::ToApply(_) => false,
-        Belongs::ToNobody => tie::recorded_workspace_name(apply) == Some(workspace.name()),
+        Belongs::ToNobody => tie::reported_workspace_name(apply) == Some(workspace.name()),
     }
 }
 
@@ -151,18 +153,20 @@ fn template(
     })
 }
 
-/// Applies whose Workspaces use ours, as far as those Workspaces exist.
+/// Applies whose Workspaces use ours, as far as those Workspaces exist. Of those that we use ourselves, round a circle, none
+/// is waited for: somebody has to go first.
 fn dependents(
-    us: &ApplyKey,
+    apply: &WorkspaceTemplateApply,
     workspace: &str,
     context: &Context,
     notes: &Notes<'_, ApplyKey>,
 ) -> Vec<ApplyKey> {
+    let us = ApplyKey::of(apply);
     let mut found = Vec::new();
     for other in context.applies.all() {
         let key = ApplyKey::of(&other);
         let uses = || graph::needs(&other, &context.applies).iter().any(|need| need.workspace == workspace);
-        if key == *us || !uses() {
+        if key == us || !uses() || graph::path(apply, &key, &context.applies).is_some() {
             continue;
         }
         let its_workspace = tie::workspace_name(&other);

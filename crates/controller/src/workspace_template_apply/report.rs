@@ -65,7 +65,7 @@ fn workspace(
     seen: Option<&Seen>,
     context: &Context,
 ) -> Option<WorkspaceFacts> {
-    if matches!(seen?.observed, Observed::ExternallyManaged | Observed::Paused(_)) {
+    if seen.is_some_and(|seen| matches!(seen.observed, Observed::ExternallyManaged | Observed::Paused(_))) {
         return None;
     }
     observe::workspace_facts(&tie::workspace_name(apply), context)

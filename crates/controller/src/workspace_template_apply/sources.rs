@@ -9,6 +9,7 @@ use capt_core::apply::Blocked;
 use capt_core::apply::variables::{Found, Sourced};
 use capt_core::grant::{self, Reference, Target, TargetKind};
 use capt_core::graph::{self, Applies};
+use capt_core::name::{is_namespace_name, is_object_name};
 use capt_core::tie::{self, ApplyKey};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use kube::{Api, Resource};
@@ -39,7 +40,7 @@ impl Sources<'_> {
     pub(super) async fn await_needs(&self) -> Result<(), Stop> {
         let mut lacking = BTreeSet::new();
         for (index, wait) in self.apply.spec.wait_for_secrets.iter().enumerate() {
-            let namespace = wait.namespace.as_deref().unwrap_or(self.namespace);
+            let namespace = self.or_own(wait.namespace.as_deref());
             let target = self.target(TargetKind::Secret, namespace, &wait.name);
             self.permit(&Reference { field: format!("spec.waitForSecrets[{index}]"), target }).await?;
             let secret = self.secret(namespace, &wait.name).await?;
@@ -52,7 +53,7 @@ impl Sources<'_> {
             );
         }
         for wait in &self.apply.spec.wait_for_workspaces {
-            let namespace = wait.namespace.as_deref().unwrap_or(self.namespace);
+            let namespace = self.or_own(wait.namespace.as_deref());
             let need = self.resolve(&wait.name, namespace);
             match self.context.workspaces.get(None, &need.workspace) {
                 Some(workspace)
@@ -98,7 +99,7 @@ impl Sources<'_> {
         let missing =
             |what: String| Found::Nothing(Blocked::new(Reason::VariableMissing, format!("{field}: {what}")));
         if let Some(selector) = config_map_key_ref {
-            let namespace = selector.namespace.as_deref().unwrap_or(self.namespace);
+            let namespace = self.or_own(selector.namespace.as_deref());
             let target = self.target(TargetKind::ConfigMap, namespace, &selector.name);
             self.permit(&Reference { field: field.clone(), target }).await?;
             self.notes.on(Dependency::ConfigMap(Name::new(namespace, &selector.name)));
@@ -115,7 +116,7 @@ impl Sources<'_> {
             ));
         }
         if let Some(selector) = secret_key_ref {
-            let namespace = selector.namespace.as_deref().unwrap_or(self.namespace);
+            let namespace = self.or_own(selector.namespace.as_deref());
             let target = self.target(TargetKind::Secret, namespace, &selector.name);
             self.permit(&Reference { field: field.clone(), target }).await?;
             let secret = self.secret(namespace, &selector.name).await?;
@@ -128,7 +129,7 @@ impl Sources<'_> {
         let Some(selector) = workspace_output_ref else {
             return Ok(missing("no source is given".to_owned()));
         };
-        let need = self.resolve(&selector.name, selector.namespace.as_deref().unwrap_or(self.namespace));
+        let need = self.resolve(&selector.name, self.or_own(selector.namespace.as_deref()));
         let Some(workspace) = self.context.workspaces.get(None, &need.workspace) else {
             return Ok(missing(format!("Workspace `{}` does not exist", need.workspace)));
         };
@@ -153,7 +154,7 @@ impl Sources<'_> {
         for selector in
             self.apply.spec.variables_from.iter().filter_map(|source| source.secret_key_ref.as_ref())
         {
-            let namespace = selector.namespace.as_deref().unwrap_or(self.namespace);
+            let namespace = self.or_own(selector.namespace.as_deref());
             let found = self.secret(namespace, &selector.name).await?;
             let metadata = found.map(|secret| secret.metadata).unwrap_or_default();
             versions
@@ -165,6 +166,10 @@ impl Sources<'_> {
     /// Refuses references that lead to another namespace and are not granted.
     pub(super) async fn permit(&self, reference: &Reference) -> Result<(), Stop> {
         let Target { kind, namespace, name } = &reference.target;
+        if !is_object_name(name) || !is_namespace_name(namespace) {
+            let message = format!("{}: `{namespace}/{name}` cannot be the name of a {kind}", reference.field);
+            return Err(Blocked::new(Reason::VariableInvalid, message).into());
+        }
         if namespace == self.namespace || self.context.options.allow_cross_namespace_references {
             return Ok(());
         }
@@ -214,6 +219,11 @@ impl Sources<'_> {
         let need = graph::resolve(name, namespace, &self.context.applies);
         self.notes.on(Dependency::Workspace(need.workspace.clone()));
         need
+    }
+
+    /// The apply's own namespace where none is given.
+    fn or_own<'name>(&'name self, namespace: Option<&'name str>) -> &'name str {
+        namespace.filter(|namespace| !namespace.is_empty()).unwrap_or(self.namespace)
     }
 
     async fn secret(&self, namespace: &str, name: &str) -> Result<Option<Secret>, Stop> {

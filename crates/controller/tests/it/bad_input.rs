@@ -169,7 +169,8 @@ async fn changes_wait_for_approval_where_that_is_asked_for() {
 #[tokio::test]
 async fn an_object_that_cannot_be_read_does_not_stop_the_watch() {
     let cluster = capt_testkit::TestCluster::start().await;
-    let mut loose = [capt_api::crd::own(), capt_api::crd::foreign(capt_api::crd::Foreign::Terraform)].concat();
+    let mut loose =
+        [capt_api::crd::own(), capt_api::crd::foreign(capt_api::crd::Foreign::Terraform)].concat();
     for crd in &mut loose {
         let schema = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
         for version in &mut crd.spec.versions {
@@ -203,7 +204,8 @@ async fn an_object_that_cannot_be_read_does_not_stop_the_watch() {
     let apply = stage.condition("good", "Applied", "False", "Unreadable").await;
     assert!(message(&apply, "Applied").contains("`good`"), "{}", message(&apply, "Applied"));
     stage.applies().delete("good", &DeleteParams::default()).await.unwrap();
-    eventually("the apply to be gone", async || stage.applies().get_opt("good").await.unwrap().is_none()).await;
+    eventually("the apply to be gone", async || stage.applies().get_opt("good").await.unwrap().is_none())
+        .await;
     assert!(workspaces.get_opt("good").await.unwrap().is_none());
 
     // With the kind itself gone there is nothing to wait for.
@@ -213,5 +215,8 @@ async fn an_object_that_cannot_be_read_does_not_stop_the_watch() {
     crds.delete("workspaces.tf.upbound.io", &DeleteParams::default()).await.unwrap();
     stage.condition("last", "Ready", "False", "WorkspaceKindMissing").await;
     stage.applies().delete("last", &DeleteParams::default()).await.unwrap();
-    eventually("the last apply to be gone", async || stage.applies().get_opt("last").await.unwrap().is_none()).await;
+    eventually("the last apply to be gone", async || {
+        stage.applies().get_opt("last").await.unwrap().is_none()
+    })
+    .await;
 }

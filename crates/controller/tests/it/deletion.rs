@@ -163,6 +163,33 @@ async fn a_moved_apply_lets_go_and_leaves_its_workspace_frozen() {
     let workspace = stage.workspaces().get(&name).await.unwrap();
     assert!(workspace.metadata.deletion_timestamp.is_none());
     assert_eq!(annotation(&workspace, keys::CROSSPLANE_PAUSED), Some("true"));
+
+    // Moved back, it takes the Workspace up again.
+    stage.put_apply(&name, json!({ "templateRef": { "name": "t" } })).await;
+    stage.condition(&name, "Applied", "True", "UpToDate").await;
+    let again = stage.workspaces().get(&name).await.unwrap();
+    assert_eq!(again.uid(), workspace.uid());
+    assert_eq!(annotation(&again, keys::CROSSPLANE_PAUSED), None);
+    assert_eq!(annotation(&again, keys::FROZEN), None);
+}
+
+#[tokio::test]
+async fn applies_that_use_each_other_do_not_wait_for_each_other_on_the_way_down() {
+    let stage = Stage::set().await;
+    stage.put_template("t", &module(&[])).await;
+    let (one, two) = (stage.unique("one"), stage.unique("two"));
+    for name in [&one, &two] {
+        applied(&stage, name, json!({ "templateRef": { "name": "t" } })).await;
+    }
+    for (name, other) in [(&one, &two), (&two, &one)] {
+        let wait = json!({ "spec": { "waitForWorkspaces": [{ "name": other }] } });
+        stage.change::<WorkspaceTemplateApply>(name, wait).await;
+    }
+    for name in [&one, &two] {
+        stage.applies().delete(name, &DeleteParams::default()).await.unwrap();
+    }
+    gone(&stage, &one).await;
+    gone(&stage, &two).await;
 }
 
 #[tokio::test]

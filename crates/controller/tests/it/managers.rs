@@ -55,6 +55,23 @@ async fn kinds_that_are_installed_later_are_waited_for() {
     assert!(get(address, "/healthz").await.is_err());
 }
 
+/// Two contracts for one version make Cluster API's choice between them a matter of luck.
+#[tokio::test]
+async fn the_contract_label_of_the_earlier_implementation_is_taken_away() {
+    use capt_controller::install::{Kinds, install};
+    use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+    use kube::api::{Patch, PatchParams};
+    let cluster = cluster().await;
+    let crds: Api<CustomResourceDefinition> = Api::all(cluster.client());
+    let name = "captclusters.infrastructure.cluster.x-k8s.io";
+    let old = json!({ "metadata": { "labels": { "cluster.x-k8s.io/v1beta1": "v1beta1" } } });
+    crds.patch(name, &PatchParams::default(), &Patch::Merge(old)).await.unwrap();
+    install(&cluster.client(), Kinds::Own, &capt_api::crd::own()).await.unwrap();
+    let labels = crds.get(name).await.unwrap().metadata.labels.unwrap();
+    assert!(!labels.contains_key("cluster.x-k8s.io/v1beta1"));
+    assert_eq!(labels.get("cluster.x-k8s.io/v1beta2").map(String::as_str), Some("v1beta1"));
+}
+
 fn election(namespace: &str, identity: &str) -> Options {
     let leader_election = LeaderElection {
         namespace: namespace.to_owned(),

@@ -58,6 +58,45 @@ async fn a_deleted_apply_leaves_a_foreign_workspace_alone() {
     assert!(stage.workspaces().get(&name).await.unwrap().metadata.deletion_timestamp.is_none());
 }
 
+/// Names become parts of URLs: what is no name must lead nowhere.
+#[tokio::test]
+async fn a_record_that_is_no_name_is_not_followed() {
+    let stage = Stage::set().await;
+    stage.put_template("t", &module(&[])).await;
+    let name = stage.unique("x");
+    let annotations = json!({ keys::WORKSPACE_NAME: "../../../../api/v1/namespaces/default" });
+    let spec = json!({ "templateRef": { "name": "t" } });
+    stage
+        .put::<WorkspaceTemplateApply>(
+            json!({ "metadata": { "name": name, "annotations": annotations }, "spec": spec }),
+        )
+        .await;
+    let apply = stage.condition(&name, "Applied", "True", "UpToDate").await;
+    assert_eq!(annotation(&apply, keys::WORKSPACE_NAME), Some(name.as_str()));
+    assert!(stage.workspaces().get(&name).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_workspace_that_only_an_annotation_names_is_not_destroyed() {
+    let mut stage = Stage::without_manager().await;
+    let (name, foreign) = (stage.unique("x"), stage.unique("foreign"));
+    foreign_workspace(&stage, &foreign).await;
+    let metadata = json!({ "name": name, "finalizers": ["capt.cluster.x-k8s.io/workspace"],
+        "annotations": { keys::WORKSPACE_NAME: foreign } });
+    stage
+        .put::<WorkspaceTemplateApply>(
+            json!({ "metadata": metadata, "spec": { "templateRef": { "name": "t" } } }),
+        )
+        .await;
+    stage.applies().delete(&name, &DeleteParams::default()).await.unwrap();
+    stage.start_manager().await;
+    capt_testkit::eventually("the apply to be gone", async || {
+        stage.applies().get_opt(&name).await.unwrap().is_none()
+    })
+    .await;
+    assert!(stage.workspaces().get(&foreign).await.unwrap().metadata.deletion_timestamp.is_none());
+}
+
 #[tokio::test]
 async fn a_workspace_that_the_old_status_names_is_adopted() {
     let mut stage = Stage::without_manager().await;

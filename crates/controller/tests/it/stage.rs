@@ -238,9 +238,14 @@ pub(crate) fn template(name: &str, module: &str) -> Value {
 
 /// A module that declares some variables.
 pub(crate) fn module(variables: &[&str]) -> String {
-    let declared = variables.iter().map(|name| format!("variable \"{name}\" {{}}
-"));
-    declared.collect::<Vec<_>>().concat() + "locals { x = 1 }
+    let declared = variables.iter().map(|name| {
+        format!(
+            "variable \"{name}\" {{}}
+"
+        )
+    });
+    declared.collect::<Vec<_>>().concat()
+        + "locals { x = 1 }
 "
 }
 

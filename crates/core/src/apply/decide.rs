@@ -66,6 +66,11 @@ impl WorkspaceFacts {
         self.metadata.name.as_deref().unwrap_or_default()
     }
 
+    /// Whether it was left behind by a move; an apply that is active again takes it back.
+    pub fn is_frozen(&self) -> bool {
+        self.metadata.annotations.as_ref().is_some_and(|all| all.contains_key(annotation::FROZEN))
+    }
+
     fn applied_digest(&self) -> Option<&str> {
         self.metadata.annotations.as_ref()?.get(annotation::APPLIED_DIGEST).map(String::as_str)
     }
@@ -266,7 +271,7 @@ fn update(apply: &WorkspaceTemplateApply, workspace: &WorkspaceFacts, rendered: 
     if workspace.applied_digest() != Some(rendered.digest.as_str()) {
         return held_back(apply, rendered, mode);
     }
-    if !is_tied(apply, workspace) || !is_untouched(apply, workspace) {
+    if !is_tied(apply, workspace) || !is_untouched(apply, workspace) || workspace.is_frozen() {
         return Step::Write { mode, rendered };
     }
     let guarded = match apply.spec.update_policy {

@@ -12,6 +12,7 @@ use super::variables::{BuiltIns, Hidden, Variables, is_taken, text, unreadable};
 use crate::digest::digest;
 use crate::grant::{Reference, Target, TargetKind};
 use crate::module::{self, Format, Kind, Module};
+use crate::name::{is_namespace_name, is_object_name};
 use crate::placeholder::{Substituted, Values, substitute_tree};
 
 /// The key of the Secret that carries secret values to Terraform.
@@ -187,7 +188,7 @@ fn connection_secret(
 /// Refuses a reference to what cannot exist. Names become parts of addresses, so none may hold a path.
 fn checked(reference: Reference) -> Result<Reference, Blocked> {
     let Reference { field, target: Target { kind, namespace, name } } = &reference;
-    if is_object_name(name) && is_label(namespace) {
+    if is_object_name(name) && is_namespace_name(namespace) {
         return Ok(reference);
     }
     Err(Blocked::new(
@@ -200,23 +201,6 @@ fn checked(reference: Reference) -> Result<Reference, Blocked> {
 
 fn field_of(template: &WorkspaceTemplate, field: &str) -> String {
     format!("WorkspaceTemplate `{}` {field}", name_of(template))
-}
-
-/// What the API server takes as the name of a Secret or `ConfigMap`.
-fn is_object_name(name: &str) -> bool {
-    name.len() <= 253 && name.split('.').all(is_part_of_name)
-}
-
-/// What the API server takes as the name of a namespace.
-fn is_label(name: &str) -> bool {
-    name.len() <= 63 && is_part_of_name(name)
-}
-
-fn is_part_of_name(part: &str) -> bool {
-    let edge = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit();
-    part.starts_with(edge)
-        && part.ends_with(edge)
-        && part.chars().all(|character| edge(character) || character == '-')
 }
 
 /// The apply may use what is in its own namespace; the template's author has the word over the template's namespace, as

@@ -252,12 +252,15 @@ pub fn notes(report: Report<'_>, next: &WorkspaceTemplateApplyStatus) -> Vec<Not
         let same = before.as_ref().is_some_and(|before| is_same_to_people(before, &after));
         let first_and_dull =
             before.is_none() && (name == type_::PAUSED) == (after.status == Truth::False.as_str());
+        // A Workspace that is not ready yet is no news; one that no longer is, is.
+        let was_true = before.as_ref().is_some_and(|before| before.status == Truth::True.as_str());
         let reason = Reason::ALL.iter().find(|reason| reason.as_str() == after.reason);
         if let Some(reason) = reason
             && !same
             && !first_and_dull
             && !notes.iter().any(|note| note.reason == *reason)
             && *reason != Reason::UpToDate
+            && (was_true || *reason != Reason::WorkspaceNotReady)
         {
             let message = if *reason == Reason::NotPaused { GOES_ON.to_owned() } else { after.message };
             notes.push(Note { warning: is_trouble(*reason), reason: *reason, message });

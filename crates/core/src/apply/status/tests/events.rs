@@ -14,16 +14,23 @@ use super::*;
     Scene::of(Step::Pause(Pause { cluster: true, annotation: false })), &["Normal Paused: Cluster spec.paused is set to true"]
 )]
 #[case::deletion(Scene::of(delete()).with(running()), &["Normal Deleting: Workspace `demo` is being destroyed"])]
-#[case::not_ready(
-    Scene::of(settled()).with(silent()),
-    &["Normal WorkspaceNotReady: Workspace `demo` has not reported yet whether it is ready"]
-)]
+#[case::not_ready_yet(Scene::of(settled()).with(silent()), &[])]
 #[case::nothing_new_about_what_runs(Scene::of(settled()).with(running()), &[])]
 fn what_is_new_is_told_once(#[case] scene: Scene, #[case] expected: &[&str]) {
     assert_eq!(scene.events(), expected);
     let Scene { step, outcome, workspace, .. } = &scene;
     let again = Scene { outcome: outcome.clone(), workspace: workspace.clone(), ..Scene::of(step.clone()) };
     assert_eq!(scene.then(again).events(), [""; 0]);
+}
+
+#[test]
+fn a_workspace_that_is_no_longer_ready_is_news() {
+    let before = Scene::of(settled()).with(running());
+    let after = before.then(Scene::of(settled()).with(silent()));
+    assert_eq!(
+        after.events(),
+        ["Normal WorkspaceNotReady: Workspace `demo` has not reported yet whether it is ready"]
+    );
 }
 
 #[rstest]
