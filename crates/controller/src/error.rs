@@ -1,6 +1,7 @@
 //! What can go wrong while acting, and when it is tried again.
 
 use capt_api::names::Reason;
+use capt_core::apply::Blocked;
 use kube::core::Status;
 
 /// What went wrong.
@@ -77,6 +78,11 @@ impl Error {
             Retry::Rarely => Reason::WorkspaceRefused,
             Retry::AtOnce | Retry::Backoff => Reason::ApiError,
         }
+    }
+
+    /// The same for conditions.
+    pub(crate) fn blocked(&self) -> Blocked {
+        Blocked::new(self.reason(), self.sentence())
     }
 
     /// A sentence with its causes, each once.

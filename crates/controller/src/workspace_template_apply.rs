@@ -13,7 +13,8 @@ use capt_api::WorkspaceTemplateApply;
 use capt_core::apply::decide::{Step, decide};
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use kube::runtime::controller::Action;
-use tracing::{debug, info};
+
+use act::Done;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -69,29 +70,28 @@ pub(crate) async fn reconcile(apply: WorkspaceTemplateApply, context: Arc<Contex
 async fn rounds(mut apply: WorkspaceTemplateApply, context: &Context) -> Result<Step, Error> {
     let mut round = 1;
     loop {
-        if let Some(newest) =
-            context.applies.get(apply.metadata.namespace.as_deref(), &key_of(&apply.metadata).name)
-        {
-            apply = (*newest).clone();
-        }
+        apply = newest(apply, context);
         let seen = observe::observe(&apply, context).await;
-        let (step, outcome) = match &seen {
-            Ok(seen) => {
-                let step = decide(&apply, &seen.observed);
-                debug!(?step, "decided");
-                let outcome = act::act(&apply, &step, seen, context).await;
-                (Some(step), outcome)
-            }
-            Err(_) => (None, Ok(act::Done::Waited)),
+        let template_generation = seen.as_ref().ok().and_then(|seen| seen.template_generation);
+        let step = match &seen {
+            Ok(seen) => decide(&apply, &seen.observed),
+            Err(error) => Step::Hold(error.blocked()),
         };
-        match (step, outcome) {
-            (Some(_), Ok(act::Done::Again)) if round < MOST_ROUNDS => {
-                round += 1;
-            }
-            (step, outcome) => return report::report(&apply, step, seen, outcome, context).await,
+        let done = match &seen {
+            Ok(seen) => act::act(&apply, &step, seen, context).await,
+            Err(_) => seen.map(|_| Done::Waited),
+        };
+        if matches!(done, Ok(Done::Again)) && round < MOST_ROUNDS {
+            round += 1;
+            continue;
         }
-        if round == 2 {
-            info!("claimed the name of the Workspace");
-        }
+        report::report(&apply, &step, template_generation, done, context).await?;
+        return Ok(step);
     }
+}
+
+/// The apply as it is after our own last write, which the watch may not show yet.
+fn newest(apply: WorkspaceTemplateApply, context: &Context) -> WorkspaceTemplateApply {
+    let key = key_of(&apply.metadata);
+    context.applies.get(Some(&key.namespace), &key.name).map_or(apply, |newest| (*newest).clone())
 }

@@ -40,6 +40,8 @@ pub struct Prepared {
     spec: Value,
     module: Option<Module>,
     placeholders: BTreeSet<String>,
+    /// Variables that the template makes of others, such as `value: ${name}-eks`: its word counts for these.
+    composed: BTreeSet<String>,
     connection_secret: Option<ConnectionSecret>,
 }
 
@@ -80,7 +82,8 @@ pub fn prepare(inputs: Inputs<'_>) -> Result<Prepared, Blocked> {
     let module = read_module(template, &substituted.result)?;
     let connection_secret = connection_secret(inputs, &target, &substituted.result)?;
     let placeholders = substituted.used.into_iter().chain(target.used).collect();
-    Ok(Prepared { spec: substituted.result, module, placeholders, connection_secret })
+    let composed = composed(&template.spec.template.spec, &substituted.result);
+    Ok(Prepared { spec: substituted.result, module, placeholders, composed, connection_secret })
 }
 
 /// The template's spec. A connection Secret in it that is overruled is left out: nothing in it needs a value.
@@ -246,6 +249,9 @@ impl Prepared {
                 Some(module) => module.variables.contains_key(name),
                 None => !placeholder,
             };
+            if self.composed.contains(name) {
+                continue;
+            }
             if wanted || given.contains(name) {
                 self.put_variable(name, Some(value));
             } else if !placeholder {
@@ -355,6 +361,23 @@ fn given(spec: &Value) -> BTreeSet<String> {
     let listed = for_provider.into_iter().flat_map(vars_of).map(|(key, _)| key);
     let mapped = for_provider.and_then(varmap_of).into_iter().flat_map(Map::keys).cloned();
     listed.chain(mapped).collect()
+}
+
+/// Variables whose value the template makes of placeholders. A bare `${name}` under its own name is only passed on.
+fn composed(source: &Value, rendered: &Value) -> BTreeSet<String> {
+    let values = |spec: &Value| -> Vec<(String, Value)> {
+        let for_provider = spec.get("forProvider").and_then(Value::as_object);
+        let listed = for_provider.into_iter().flat_map(vars_of);
+        let mapped = for_provider.and_then(varmap_of).into_iter().flatten();
+        listed.chain(mapped.map(|(key, value)| (key.clone(), value.clone()))).collect()
+    };
+    let is_composed =
+        |key: &str, before: &Value, after: &Value| before != after && *before != json!(format!("${{{key}}}"));
+    let pairs = values(source).into_iter().zip(values(rendered));
+    pairs
+        .filter(|((key, before), (_, after))| is_composed(key, before, after))
+        .map(|((key, _), _)| key)
+        .collect()
 }
 
 fn varmap_of(for_provider: &Map<String, Value>) -> Option<&Map<String, Value>> {

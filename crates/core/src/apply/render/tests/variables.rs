@@ -72,6 +72,27 @@ fn values_of_the_template_with_the_same_name_are_replaced_and_others_stay_in_ord
     "#);
 }
 
+#[rstest]
+#[case::in_the_list("vars", json!([{ "key": "region", "value": "${region}-1" }]), "/vars/0/value")]
+#[case::in_the_map("varmap", json!({ "region": "${region}-1" }), "/varmap/region")]
+fn what_the_template_composes_is_the_templates_word(
+    #[case] field: &str,
+    #[case] given: Value,
+    #[case] place: &str,
+) {
+    let scene = Scene::inline(DECLARED).field(field, given).variable("region", "eu");
+    assert_eq!(scene.for_provider().pointer(place), Some(&json!("eu-1")));
+    assert_eq!(scene.render().unwrap().ignored, [""; 0]);
+}
+
+#[test]
+fn what_the_template_only_passes_on_keeps_its_type() {
+    let given = json!([{ "key": "subnets", "value": "${subnets}" }]);
+    let scene = Scene::inline(DECLARED).field("vars", given).found("subnets", Found::Output(json!(["a"])));
+    assert_eq!(scene.for_provider()["varmap"], json!({ "subnets": ["a"] }));
+    assert_eq!(scene.for_provider().get("vars"), None);
+}
+
 #[test]
 fn the_last_value_of_a_map_leaves_no_empty_map() {
     let scene = Scene::inline(DECLARED).field("varmap", json!({ "region": [] })).variable("region", "eu");
