@@ -10,6 +10,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use capt_local::{Parts, Progress};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use rustix::process::{Pid, Signal, kill_process};
@@ -39,7 +40,10 @@ pub struct Announcement {
 
 impl Home {
     /// Starts `capt up` in a directory and waits until it announces its cluster. Its messages go to `messages`.
+    ///
+    /// The parts are got first: on a new machine that takes minutes, which the start itself may not.
     pub fn start(capt: &Path, directory: &Path, messages: &Path) -> io::Result<Self> {
+        Parts::find(&Progress::stderr()).map_err(io::Error::other)?;
         let mut child = spawn(capt, directory, messages)?;
         let announced = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe.into()).and_then(announcement);
         match announced {
