@@ -14,7 +14,7 @@ use kube::runtime::events::Recorder;
 
 use crate::error::{Error, Retry};
 use crate::index::{Index, Name};
-use crate::metrics::Metrics;
+use crate::metrics::{Kind, Metrics};
 use crate::options::Options;
 use crate::store::{Held, Reader};
 
@@ -48,21 +48,21 @@ pub(crate) fn now() -> Time {
 
 /// How often each object has failed in a row.
 #[derive(Debug, Default)]
-pub(crate) struct Attempts(Mutex<HashMap<Name, u32>>);
+pub(crate) struct Attempts(Mutex<HashMap<(Kind, Name), u32>>);
 
 impl Attempts {
     /// When to try again after a failure.
-    pub(crate) fn failed(&self, object: Name, error: &Error) -> Action {
+    pub(crate) fn failed(&self, kind: Kind, object: Name, error: &Error) -> Action {
         let mut attempts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = attempts.entry(object).or_default();
+        let count = attempts.entry((kind, object)).or_default();
         let pause = pause(error.retry(), *count);
         *count = count.saturating_add(1);
         Action::requeue(pause)
     }
 
     /// Starts counting anew.
-    pub(crate) fn succeeded(&self, object: &Name) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(object);
+    pub(crate) fn succeeded(&self, kind: Kind, object: Name) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&(kind, object));
     }
 }
 

@@ -56,8 +56,8 @@ pub(crate) async fn drive<K, R, F>(
         .instrument(span)
         .boxed()
     };
-    let error_policy = |object: Arc<Guarded<K>>, error: &Error, context: Arc<Context>| {
-        context.attempts.failed(key_of(object.meta()), error)
+    let error_policy = move |object: Arc<Guarded<K>>, error: &Error, context: Arc<Context>| {
+        context.attempts.failed(kind, key_of(object.meta()), error)
     };
     let config = Config::default().concurrency(concurrency);
     applier(reconciler, error_policy, context, known.store().clone(), queue, config)

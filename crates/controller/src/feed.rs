@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::fmt::Debug;
+use std::time::Duration;
 
 use futures::{Stream, StreamExt};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -12,14 +13,18 @@ use kube::core::PartialObjectMeta;
 use kube::runtime::WatchStreamExt;
 use kube::runtime::reflector::Lookup;
 use kube::runtime::reflector::store::Writer;
-use kube::runtime::wait::{await_condition, conditions};
+use kube::runtime::wait::{Condition as _, await_condition, conditions};
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
+use tokio::time::sleep;
 use tracing::{info, warn};
 
 use crate::metrics::{Kind, Metrics};
 use crate::store::{Guarded, Presence, Reader};
+
+/// How long to wait after a kind was not found although it should be there.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// What a watch is about.
 #[derive(Clone)]
@@ -71,7 +76,8 @@ pub(crate) async fn follow<K>(
             record(&event, &mut writer, &mut touched);
             source.metrics.objects(source.kind, reader.len());
         }
-        // The objects went with their kind.
+        // The objects went with their kind. A kind that is served and yet not found is not asked for without a pause.
+        sleep(PAUSE).await;
         known.set_presence(Presence::Absent);
         for event in [Event::Init, Event::InitDone] {
             record(&event, &mut writer, &mut touched);
@@ -126,6 +132,7 @@ pub(crate) async fn overhear<K>(
                 Event::Init | Event::InitDone => {}
             }
         }
+        sleep(PAUSE).await;
     }
 }
 
@@ -158,7 +165,7 @@ fn is_kind_missing(error: &watcher::Error) -> bool {
     }
 }
 
-/// Waits until the CRD of a kind is there and served.
+/// Waits until the API server serves a kind in the version that we read.
 async fn await_kind<K>(source: &Source<Guarded<K>>, known: &Reader<K>)
 where
     K: Resource<DynamicType = ()> + Clone + Debug + 'static,
@@ -166,16 +173,58 @@ where
     let Source { client, kind, .. } = source;
     let crds: Api<CustomResourceDefinition> = Api::all(client.clone());
     let name = format!("{}.{}", K::plural(&()), K::group(&()));
-    match crds.get_metadata_opt(&name).await {
-        Ok(Some(_)) => {}
-        Ok(None) => {
-            info!(%kind, crd = name, "the kind is not installed yet; waiting for it");
+    let version = K::version(&());
+    match crds.get_opt(&name).await {
+        Ok(found) if is_served(found.as_ref(), &version) => return,
+        Ok(found) => {
+            let installed = found.is_some();
+            info!(%kind, crd = name, %version, installed, "the kind is not served in this version yet; waiting for it");
             known.set_presence(Presence::Absent);
         }
         // Whoever may not read CRDs can still watch the kind itself.
         Err(_) => return,
     }
-    if let Err(error) = await_condition(crds, &name, conditions::is_crd_established()).await {
+    let served = move |crd: Option<&CustomResourceDefinition>| is_served(crd, &version);
+    if let Err(error) = await_condition(crds, &name, served).await {
         warn!(%kind, error = &error as &dyn std::error::Error, "waiting for a CRD was interrupted; trying the kind itself");
+    }
+}
+
+fn is_served(crd: Option<&CustomResourceDefinition>, version: &str) -> bool {
+    let serves = |crd: &CustomResourceDefinition| {
+        crd.spec.versions.iter().any(|offered| offered.name == version && offered.served)
+    };
+    conditions::is_crd_established().matches_object(crd) && crd.is_some_and(serves)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn crd(version: &str, served: bool, established: &str) -> CustomResourceDefinition {
+        let mut crd = capt_api::crd::foreign(capt_api::crd::Foreign::ClusterApi).remove(0);
+        crd.spec.versions[0].name = version.to_owned();
+        crd.spec.versions[0].served = served;
+        crd.status = serde_json::from_value(json!({
+            "conditions": [{ "type": "Established", "status": established }],
+        }))
+        .unwrap();
+        crd
+    }
+
+    #[rstest]
+    #[case::as_we_read_it(Some(crd("v1beta2", true, "True")), true)]
+    #[case::in_another_version(Some(crd("v1beta1", true, "True")), false)]
+    #[case::not_served(Some(crd("v1beta2", false, "True")), false)]
+    #[case::not_established(Some(crd("v1beta2", true, "False")), false)]
+    #[case::not_installed(None, false)]
+    fn a_kind_counts_when_it_is_served_in_our_version(
+        #[case] crd: Option<CustomResourceDefinition>,
+        #[case] served: bool,
+    ) {
+        assert_eq!(is_served(crd.as_ref(), "v1beta2"), served);
     }
 }

@@ -87,7 +87,10 @@ async fn follow_applies(
             }
             match touch {
                 Touch::There => queue(&queues, &apply_key(&key)),
-                Touch::Gone => context.index.forget(&apply_key(&key)),
+                Touch::Gone => {
+                    context.index.forget(&apply_key(&key));
+                    context.attempts.succeeded(Kind::WorkspaceTemplateApply, key.clone());
+                }
             }
             bring_up(&context, &queues, &Dependency::Apply(key));
         },

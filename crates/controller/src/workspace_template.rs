@@ -36,7 +36,7 @@ pub(crate) async fn reconcile(template: WorkspaceTemplate, context: Arc<Context>
     context.metrics.reconciled(Kind::WorkspaceTemplate, outcome, started.elapsed());
     match result {
         Ok(()) => {
-            context.attempts.succeeded(&key_of(&template.metadata));
+            context.attempts.succeeded(Kind::WorkspaceTemplate, key_of(&template.metadata));
             Ok(Action::await_change())
         }
         Err(error) => {

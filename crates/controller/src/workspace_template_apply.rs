@@ -57,7 +57,7 @@ pub(crate) async fn reconcile(apply: WorkspaceTemplateApply, context: Arc<Contex
     context.metrics.reconciled(Kind::WorkspaceTemplateApply, outcome, started.elapsed());
     match result {
         Ok(_) => {
-            context.attempts.succeeded(&key);
+            context.attempts.succeeded(Kind::WorkspaceTemplateApply, key);
             Ok(Action::await_change())
         }
         Err(error) => {

@@ -72,6 +72,37 @@ async fn the_contract_label_of_the_earlier_implementation_is_taken_away() {
     assert_eq!(labels.get("cluster.x-k8s.io/v1beta2").map(String::as_str), Some("v1beta1"));
 }
 
+/// An older Cluster API serves Clusters in another version only: the manager goes on without, and notices the newer one.
+#[tokio::test]
+async fn a_kind_that_is_served_in_another_version_only_is_waited_for() {
+    use capt_api::crd::{Foreign, foreign, own};
+    let cluster = TestCluster::start().await;
+    permit(&cluster).await;
+    cluster.apply_crds(&[own(), foreign(Foreign::Terraform)].concat()).await;
+    let newer = foreign(Foreign::ClusterApi).remove(0);
+    let mut older = newer.clone();
+    older.spec.versions[0].name = "v1beta1".to_owned();
+    cluster.apply_crds(&[older.clone()]).await;
+    let _manager = Manager::start(&cluster, Options::default()).await;
+    let namespace = cluster.namespace("versions").await;
+    let stage = Stage::on(&cluster, &namespace);
+    stage.put_template("t", &module(&[])).await;
+    stage.put_apply("before", json!({ "templateRef": { "name": "t" } })).await;
+    stage.condition("before", "Applied", "True", "UpToDate").await;
+
+    let mut both = newer;
+    older.spec.versions[0].storage = false;
+    both.spec.versions.push(older.spec.versions.remove(0));
+    cluster.apply_crds(&[both]).await;
+    stage
+        .put::<capt_api::Cluster>(json!({ "metadata": { "name": "demo" }, "spec": { "paused": true } }))
+        .await;
+    let metadata = json!({ "name": "before", "labels": { "cluster.x-k8s.io/cluster-name": "demo" } });
+    let spec = json!({ "templateRef": { "name": "t" } });
+    stage.put::<capt_api::WorkspaceTemplateApply>(json!({ "metadata": metadata, "spec": spec })).await;
+    stage.condition("before", "Paused", "True", "Paused").await;
+}
+
 fn election(namespace: &str, identity: &str) -> Options {
     let leader_election = LeaderElection {
         namespace: namespace.to_owned(),
