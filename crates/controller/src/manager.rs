@@ -28,6 +28,9 @@ use crate::{workspace_template, workspace_template_apply};
 /// How long running reconciles may take to end. Each can be cut off between any two lines.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// How long open connections to probes and metrics may take to end.
+const FAREWELL: Duration = Duration::from_millis(500);
+
 /// Why the manager could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -77,7 +80,8 @@ pub async fn run(client: Client, options: Options, shutdown: CancellationToken) 
         }
     }
     serving.cancel();
-    servers.join_all().await;
+    // A client that does not let go of its connection must not hold us up.
+    let _ = tokio::time::timeout(FAREWELL, servers.join_all()).await;
     info!("the manager has stopped");
     Ok(())
 }
