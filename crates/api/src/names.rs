@@ -67,6 +67,8 @@ pub mod annotation {
     pub const FROZEN: &str = "capt.cluster.x-k8s.io/frozen";
     /// On a `WorkspaceTemplateApply`: the name of its Workspace (status does not move, annotations do).
     pub const WORKSPACE_NAME: &str = "capt.cluster.x-k8s.io/workspace-name";
+    /// On a `WorkspaceTemplateApply`: the name of a Workspace that nobody else uses and that it is to take over.
+    pub const ADOPT_WORKSPACE: &str = "capt.cluster.x-k8s.io/adopt-workspace";
     /// On a Workspace: the full name of its `WorkspaceTemplateApply`.
     pub const APPLY: &str = "capt.cluster.x-k8s.io/apply";
     /// On a Workspace and on its `WorkspaceTemplateApply`: digest of the spec that was applied last.

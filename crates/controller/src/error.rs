@@ -48,11 +48,6 @@ impl Error {
         }
     }
 
-    /// Whether an object of this name was there already, or had changed in between.
-    pub(crate) fn is_conflict(&self) -> bool {
-        self.status().is_some_and(|status| status.code == 409)
-    }
-
     /// Whether the API server does not let us.
     pub(crate) fn is_forbidden(&self) -> bool {
         self.status().is_some_and(|status| status.code == 403)

@@ -87,11 +87,12 @@ pub fn belongs(workspace: &ObjectMeta, us: &ApplyKey) -> Belongs {
     }
 }
 
-/// The apply that a Workspace is derived from.
+/// The apply that a Workspace is derived from. The annotation counts, unless somebody else says that he manages the Workspace
+/// now: labels are for people and selectors, and get lost.
 pub fn apply_of(workspace: &ObjectMeta) -> Option<ApplyKey> {
-    let managed = workspace.labels.as_ref()?.get(label::MANAGED_BY)? == MANAGED_BY_CAPT;
+    let manager = workspace.labels.as_ref().and_then(|labels| labels.get(label::MANAGED_BY));
     let key = ApplyKey::parse(workspace.annotations.as_ref()?.get(annotation::APPLY)?)?;
-    managed.then_some(key)
+    manager.is_none_or(|manager| manager == MANAGED_BY_CAPT).then_some(key)
 }
 
 /// Labels of everything that is derived from an apply.
@@ -118,17 +119,29 @@ pub fn label_value(name: &str) -> String {
     format!("{head}-{digest}")
 }
 
-/// The name of an apply's Workspace: as its annotation says, else as the status of earlier versions says, else as its own
-/// name makes it.
+/// The name of an apply's Workspace: as it is noted on the apply, else as the status of earlier versions says, else as the
+/// user wishes, else as its own name makes it. What cannot be a name is passed over.
 pub fn workspace_name(apply: &WorkspaceTemplateApply) -> String {
-    recorded_workspace_name(apply).map_or_else(|| ApplyKey::of(apply).workspace_name(), ToOwned::to_owned)
+    let noted = noted_name(apply, annotation::WORKSPACE_NAME);
+    let known = noted
+        .or_else(|| reported_workspace_name(apply))
+        .or_else(|| noted_name(apply, annotation::ADOPT_WORKSPACE));
+    known.map_or_else(|| ApplyKey::of(apply).workspace_name(), ToOwned::to_owned)
 }
 
-/// The name of an apply's Workspace that the apply itself has on record. What cannot be a name is no record.
-pub fn recorded_workspace_name(apply: &WorkspaceTemplateApply) -> Option<&str> {
-    let annotated = apply.metadata.annotations.as_ref().and_then(|all| all.get(annotation::WORKSPACE_NAME));
-    let annotated = annotated.map(String::as_str).filter(|name| is_object_name(name));
-    annotated.or_else(|| reported_workspace_name(apply))
+/// Whether an apply may take over the Workspace of this name, which is nobody's: its status says that it was its own, or the
+/// user wishes it. That CAPT noted the name is no reason: it does so before the Workspace is made.
+pub fn may_adopt(apply: &WorkspaceTemplateApply, name: &str) -> bool {
+    reported_workspace_name(apply) == Some(name) || is_wished(apply, name)
+}
+
+/// Whether the user wishes the apply to have the Workspace of this name and no other.
+pub fn is_wished(apply: &WorkspaceTemplateApply, name: &str) -> bool {
+    noted_name(apply, annotation::ADOPT_WORKSPACE) == Some(name)
+}
+
+fn noted_name<'apply>(apply: &'apply WorkspaceTemplateApply, key: &str) -> Option<&'apply str> {
+    apply.metadata.annotations.as_ref()?.get(key).map(String::as_str).filter(|name| is_object_name(name))
 }
 
 /// The name of an apply's Workspace as its status has it: only those who wrote the Workspace write that.
@@ -204,6 +217,20 @@ mod tests {
         assert_eq!(workspace_name(&apply), expected);
     }
 
+    #[test]
+    fn a_noted_name_is_no_right_but_a_wish_is() {
+        let mut apply = WorkspaceTemplateApply::new(
+            "demo-apply",
+            serde_json::from_value(serde_json::json!({ "templateRef": { "name": "t" } })).unwrap(),
+        );
+        apply.metadata.annotations = Some([(annotation::WORKSPACE_NAME.to_owned(), "x".to_owned())].into());
+        assert!(!may_adopt(&apply, "x"));
+        apply.metadata.annotations = Some([(annotation::ADOPT_WORKSPACE.to_owned(), "x".to_owned())].into());
+        assert!(may_adopt(&apply, "x") && is_wished(&apply, "x"));
+        assert_eq!(workspace_name(&apply), "x");
+        assert!(!may_adopt(&apply, "y"));
+    }
+
     fn workspace(managed_by: &str, apply: &str) -> ObjectMeta {
         ObjectMeta {
             labels: Some([(label::MANAGED_BY.to_owned(), managed_by.to_owned())].into()),
@@ -216,7 +243,8 @@ mod tests {
     #[case::ours(workspace("capt", "team-a/demo-apply"), Belongs::ToUs)]
     #[case::of_another_namespace(workspace("capt", "team-b/demo-apply"),
         Belongs::ToApply(ApplyKey { namespace: "team-b".to_owned(), name: "demo-apply".to_owned() }))]
-    #[case::annotated_by_somebody_else(workspace("helm", "team-a/demo-apply"), Belongs::ToNobody)]
+    #[case::ours_without_its_labels(ObjectMeta { labels: None, ..workspace("capt", "team-a/demo-apply") }, Belongs::ToUs)]
+    #[case::managed_by_somebody_else_now(workspace("helm", "team-a/demo-apply"), Belongs::ToNobody)]
     #[case::garbled(workspace("capt", "demo-apply"), Belongs::ToNobody)]
     #[case::bare(ObjectMeta::default(), Belongs::ToNobody)]
     fn a_workspace_belongs_to_the_apply_it_names(#[case] workspace: ObjectMeta, #[case] expected: Belongs) {

@@ -123,11 +123,6 @@ async fn write_workspace(
             }
             Ok(Done::Written { generation })
         }
-        // Somebody was faster. The name is given up, so that what is there is not taken for ours.
-        Err(error) if error.is_conflict() && *mode == Mode::Create => {
-            forget_name(apply, context).await?;
-            Err(error)
-        }
         Err(error) => Err(error),
     }
 }
@@ -148,17 +143,6 @@ fn workspace(apply: &WorkspaceTemplateApply, name: &str, mode: &Mode, rendered: 
     });
     object["spec"] = rendered.spec.clone();
     object
-}
-
-async fn forget_name(apply: &WorkspaceTemplateApply, context: &Context) -> Result<(), Error> {
-    let patch = json!({ "metadata": { "annotations": { annotation::WORKSPACE_NAME: null } } });
-    let doing = format!("giving up the Workspace's name on WorkspaceTemplateApply `{}`", ApplyKey::of(apply));
-    let changed = applies(apply, context)
-        .patch(&apply.name_any(), &PatchParams::default(), &Patch::Merge(patch))
-        .await
-        .map_err(Error::api(doing))?;
-    context.applies.remember(changed);
-    Ok(())
 }
 
 async fn delete(name: &str, uid: Option<String>, context: &Context) -> Result<(), Error> {

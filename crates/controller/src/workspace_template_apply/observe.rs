@@ -70,7 +70,9 @@ pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -
             bare(Observed::Deleting { workspace, dependents: dependents.unwrap_or_default() })
         }
         Standing::Active => {
-            let exists = workspace.as_ref().is_some_and(|workspace| is_ours(apply, workspace));
+            let exists = workspace.as_ref().is_some_and(|workspace| {
+                is_ours(apply, workspace) || tie::may_adopt(apply, workspace.name())
+            });
             let sources = Sources { apply, namespace: &key.namespace, context, notes: &notes };
             let (rendered, template_generation, secret_file) = match rendered(&sources, &name, exists).await {
                 Ok((rendered, generation, file)) => (Ok(rendered), generation, file),

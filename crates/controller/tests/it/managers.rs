@@ -94,6 +94,11 @@ async fn a_kind_that_is_served_in_another_version_only_is_waited_for() {
     older.spec.versions[0].storage = false;
     both.spec.versions.push(older.spec.versions.remove(0));
     cluster.apply_crds(&[both]).await;
+    let clusters: Api<capt_api::Cluster> = stage.api();
+    eventually("the newer version to be served", async || {
+        clusters.list(&kube::api::ListParams::default()).await
+    })
+    .await;
     stage
         .put::<capt_api::Cluster>(json!({ "metadata": { "name": "demo" }, "spec": { "paused": true } }))
         .await;

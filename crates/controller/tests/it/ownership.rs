@@ -33,13 +33,34 @@ async fn a_foreign_workspace_is_left_alone_and_told() {
     stage
         .change::<WorkspaceTemplateApply>(
             &name,
-            json!({ "metadata": { "annotations": { keys::WORKSPACE_NAME: name } } }),
+            json!({ "metadata": { "annotations": { keys::ADOPT_WORKSPACE: name } } }),
         )
         .await;
     stage.condition(&name, "Applied", "True", "UpToDate").await;
     let adopted = stage.workspaces().get(&name).await.unwrap();
     assert_eq!(adopted.uid(), foreign.uid());
     assert!(!adopted.spec.for_provider.module.contains("foreign"));
+}
+
+/// As after a foreign Workspace that came between the note of the name and the making.
+#[tokio::test]
+async fn a_name_that_capt_noted_is_no_right_to_a_foreign_workspace() {
+    let mut stage = Stage::without_manager().await;
+    stage.put_template("t", &module(&[])).await;
+    let name = stage.unique("x");
+    let foreign = foreign_workspace(&stage, &name).await;
+    let metadata = json!({ "name": name, "finalizers": ["capt.cluster.x-k8s.io/workspace"],
+        "annotations": { keys::WORKSPACE_NAME: name } });
+    stage
+        .put::<WorkspaceTemplateApply>(
+            json!({ "metadata": metadata, "spec": { "templateRef": { "name": "t" } } }),
+        )
+        .await;
+    stage.start_manager().await;
+    stage.condition(&name, "Applied", "False", "WorkspaceNotOwned").await;
+    assert_eq!(stage.workspaces().get(&name).await.unwrap().resource_version(), foreign.resource_version());
+    stage.workspaces().delete(&name, &DeleteParams::default()).await.unwrap();
+    stage.condition(&name, "Applied", "True", "UpToDate").await;
 }
 
 #[tokio::test]
@@ -82,7 +103,7 @@ async fn a_workspace_that_only_an_annotation_names_is_not_destroyed() {
     let (name, foreign) = (stage.unique("x"), stage.unique("foreign"));
     foreign_workspace(&stage, &foreign).await;
     let metadata = json!({ "name": name, "finalizers": ["capt.cluster.x-k8s.io/workspace"],
-        "annotations": { keys::WORKSPACE_NAME: foreign } });
+        "annotations": { keys::ADOPT_WORKSPACE: foreign } });
     stage
         .put::<WorkspaceTemplateApply>(
             json!({ "metadata": metadata, "spec": { "templateRef": { "name": "t" } } }),

@@ -199,19 +199,18 @@ fn keep(
     rendered: &Result<Rendered, Blocked>,
 ) -> Step {
     let key = ApplyKey::of(apply);
-    let recorded = tie::recorded_workspace_name(apply);
-    let name = recorded.map_or_else(|| key.workspace_name(), ToOwned::to_owned);
+    let name = tie::workspace_name(apply);
     let whose = workspace.map(|workspace| tie::belongs(&workspace.metadata, &key));
 
     if let Some(Belongs::ToApply(other)) = &whose {
         let alternative = key.alternative_workspace_name();
-        return if name == alternative {
+        return if name == alternative || tie::is_wished(apply, &name) {
             Step::Hold(not_ours(&name, &format!("belongs to WorkspaceTemplateApply `{other}`")))
         } else {
             Step::Claim(record(apply, alternative))
         };
     }
-    if let (Some(Belongs::ToNobody), None) = (&whose, recorded) {
+    if whose == Some(Belongs::ToNobody) && !tie::may_adopt(apply, &name) {
         return Step::Hold(not_ours(&name, "was not made by this apply"));
     }
     let rendered = match rendered {
@@ -237,7 +236,7 @@ fn not_ours(name: &str, why: &str) -> Blocked {
         Reason::WorkspaceNotOwned,
         format!(
             "Workspace `{name}` exists and {why}: rename this apply, or annotate it with {}={name} to take over a Workspace that nobody else uses",
-            annotation::WORKSPACE_NAME
+            annotation::ADOPT_WORKSPACE
         ),
     )
 }

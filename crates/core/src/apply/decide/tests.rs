@@ -197,17 +197,31 @@ fn a_workspace_that_nothing_on_record_names_is_left_alone(#[case] workspace: Wor
     let blocked = hold(active(&apply, Some(workspace), NEW));
     assert_eq!(blocked.reason, Reason::WorkspaceNotOwned);
     assert!(blocked.message.contains("Workspace `demo` exists"), "{}", blocked.message);
-    assert!(blocked.message.contains("capt.cluster.x-k8s.io/workspace-name=demo"), "{}", blocked.message);
+    assert!(blocked.message.contains("capt.cluster.x-k8s.io/adopt-workspace=demo"), "{}", blocked.message);
 }
 
 #[rstest]
-#[case::by_annotation(annotated(fresh(), annotation::WORKSPACE_NAME, NAME))]
+#[case::by_a_wish(annotated(fresh(), annotation::ADOPT_WORKSPACE, NAME))]
 #[case::by_the_old_status(with_status(fresh(), json!({ "workspaceName": NAME, "applied": true })))]
 fn a_stray_workspace_on_record_is_claimed_then_taken_over(#[case] apply: WorkspaceTemplateApply) {
     assert_eq!(active(&apply, Some(stray()), NEW), claim(NAME, None));
     let mut apply = annotated(apply, annotation::WORKSPACE_NAME, NAME);
     apply.metadata.finalizers = Some(vec![finalizer::LEGACY.to_owned(), finalizer::WORKSPACE.to_owned()]);
     assert_eq!(active(&apply, Some(stray()), NEW), write(Mode::Adopt { uid: Some(uid()) }, NEW));
+}
+
+#[test]
+fn a_name_that_was_only_noted_gives_no_right_to_a_stray_workspace() {
+    let mut apply = annotated(fresh(), annotation::WORKSPACE_NAME, NAME);
+    apply.metadata.finalizers = Some(vec![finalizer::WORKSPACE.to_owned()]);
+    assert_eq!(hold(active(&apply, Some(stray()), NEW)).reason, Reason::WorkspaceNotOwned);
+}
+
+#[test]
+fn a_wish_for_the_workspace_of_another_apply_waits_for_the_user() {
+    let apply = annotated(fresh(), annotation::ADOPT_WORKSPACE, NAME);
+    let blocked = hold(active(&apply, Some(made_by("team-b", OLD)), NEW));
+    assert!(blocked.message.contains("`team-b/demo-apply`"), "{}", blocked.message);
 }
 
 #[test]
