@@ -28,7 +28,20 @@ use crate::write;
 pub(super) struct SecretFile {
     pub(super) name: String,
     content: Hidden,
-    exists: bool,
+    state: State,
+}
+
+/// Where the Secret stands.
+enum State {
+    /// It holds the content.
+    Written,
+    /// It is ours and holds something else.
+    Outdated {
+        /// Its uid.
+        uid: Option<String>,
+    },
+    /// It is not there.
+    Absent,
 }
 
 /// The Secret that holds this content already, or the name of one that will.
@@ -38,25 +51,26 @@ pub(super) async fn choose(sources: &Sources<'_>, content: Hidden) -> Result<Sec
         sources.notes.on(Dependency::Secret(Name::new(sources.namespace, secret.name_any())));
     }
     if let Some(secret) = existing.iter().find(|secret| holds(secret, &content)) {
-        return Ok(SecretFile { name: secret.name_any(), content, exists: true });
+        return Ok(SecretFile { name: secret.name_any(), content, state: State::Written });
     }
     // Versions of the sources, not their content, tell one name from the next.
     let versions = sources.source_versions().await?;
     let base = tie::label_value(&ApplyKey::of(sources.apply).workspace_name());
     let name = format!("{base}-variables-{}", short_digest(versions.iter().map(String::as_str), 8));
+    if let Some(ours) = existing.iter().find(|secret| secret.name_any() == name) {
+        return Ok(SecretFile { name, content, state: State::Outdated { uid: ours.uid() } });
+    }
+    sources.notes.on(Dependency::Secret(Name::new(sources.namespace, &name)));
     let api: Api<Secret> = Api::namespaced(sources.context.client.clone(), sources.namespace);
     let doing = format!("reading Secret `{}/{name}`", sources.namespace);
-    match api.get_metadata_opt(&name).await.map_err(Error::api(doing))? {
-        Some(found) if !existing.iter().any(|secret| secret.name_any() == found.name_any()) => {
-            sources.notes.on(Dependency::Secret(Name::new(sources.namespace, &name)));
-            let message = format!(
-                "Secret `{}/{name}` is needed for values from Secrets, but is not CAPT's: delete or rename it",
-                sources.namespace
-            );
-            Err(Blocked::new(Reason::SecretNotOwned, message).into())
-        }
-        _ => Ok(SecretFile { name, content, exists: false }),
+    if api.get_metadata_opt(&name).await.map_err(Error::api(doing))?.is_some() {
+        let message = format!(
+            "Secret `{}/{name}` is needed for values from Secrets, but is not CAPT's: delete or rename it",
+            sources.namespace
+        );
+        return Err(Blocked::new(Reason::SecretNotOwned, message).into());
     }
+    Ok(SecretFile { name, content, state: State::Absent })
 }
 
 fn holds(secret: &Secret, content: &Hidden) -> bool {
@@ -66,13 +80,15 @@ fn holds(secret: &Secret, content: &Hidden) -> bool {
 }
 
 impl SecretFile {
-    /// Makes the Secret if it is not there.
+    /// Writes the Secret if it does not hold the content yet. One that somebody else made in between is not touched.
     pub(super) async fn write(&self, apply: &WorkspaceTemplateApply, context: &Context) -> Result<(), Error> {
-        if self.exists {
-            return Ok(());
-        }
         let key = ApplyKey::of(apply);
         let mut secret = write::header::<Secret>(&self.name);
+        match &self.state {
+            State::Written => return Ok(()),
+            State::Outdated { uid } => secret["metadata"]["uid"] = json!(uid),
+            State::Absent => secret["metadata"]["resourceVersion"] = json!(write::ONLY_IF_ABSENT),
+        }
         let cluster = capt_core::standing::cluster_name(&apply.metadata);
         secret["metadata"]["labels"] = json!(tie::labels(&key, &apply.uid().unwrap_or_default(), cluster));
         secret["metadata"]["ownerReferences"] = json!([apply.owner_ref(&())]);

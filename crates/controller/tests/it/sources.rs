@@ -193,6 +193,27 @@ async fn secret_values_travel_by_file_only() {
 }
 
 #[tokio::test]
+async fn a_foreign_secret_under_the_name_of_the_file_is_left_alone() {
+    let stage = Stage::set().await;
+    stage.put_template("t", &module(&["password"])).await;
+    stage.put_secret("db", &[("password", SECRET_VALUE)]).await;
+    let db = stage.api::<Secret>().get("db").await.unwrap();
+    let version = [db.uid().unwrap(), db.resource_version().unwrap()];
+    let suffix = capt_core::digest::short_digest(version.iter().map(String::as_str), 8);
+    let name = stage.unique("x");
+    let taken = format!("{name}-variables-{suffix}");
+    stage.put_secret(&taken, &[("mine", "x")]).await;
+    let from = json!([{ "variable": "password", "secretKeyRef": { "name": "db", "key": "password" } }]);
+    stage.put_apply(&name, json!({ "templateRef": { "name": "t" }, "variablesFrom": from })).await;
+    let apply = stage.condition(&name, "Ready", "False", "SecretNotOwned").await;
+    assert!(message(&apply, "Ready").contains(&taken), "{}", message(&apply, "Ready"));
+    let left = stage.api::<Secret>().get(&taken).await.unwrap();
+    assert_eq!(left.data.unwrap().into_keys().collect::<Vec<_>>(), ["mine"]);
+    stage.api::<Secret>().delete(&taken, &DeleteParams::default()).await.unwrap();
+    stage.condition(&name, "Applied", "True", "UpToDate").await;
+}
+
+#[tokio::test]
 async fn another_namespace_must_grant() {
     let (stage, other) = (Stage::set().await, Stage::without_manager().await);
     stage.put_template("t", &module(&["password"])).await;
