@@ -3,6 +3,8 @@
 mod figures;
 mod template;
 
+use std::process::ExitCode;
+
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
@@ -18,14 +20,35 @@ enum Benchmark {
     Template(template::Options),
 }
 
-#[tokio::main]
-async fn main() -> anyhow::Result<()> {
-    let report = match Arguments::parse().benchmark {
-        Benchmark::Template(options) => template::measure(options).await?,
-    };
-    #[expect(clippy::print_stdout, reason = "the report is what the program is for")]
-    {
-        println!("{report:#}");
+fn main() -> ExitCode {
+    // The control plane is supervised by this program itself.
+    if let Some(code) = capt_local::supervisor::run_if_asked() {
+        return code;
     }
-    Ok(())
+    let arguments = Arguments::parse();
+    match tokio::runtime::Runtime::new()
+        .map_err(anyhow::Error::from)
+        .and_then(|runtime| runtime.block_on(run(arguments)))
+    {
+        Ok(report) => {
+            #[expect(clippy::print_stdout, reason = "the report is what the program is for")]
+            {
+                println!("{report:#}");
+            }
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            #[expect(clippy::print_stderr, reason = "nobody else tells")]
+            {
+                eprintln!("error: {error:#}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(arguments: Arguments) -> anyhow::Result<serde_json::Value> {
+    match arguments.benchmark {
+        Benchmark::Template(options) => template::measure(options).await,
+    }
 }

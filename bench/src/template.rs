@@ -11,6 +11,7 @@ use capt_api::crd::{Foreign, foreign, own};
 use capt_api::{Workspace, WorkspaceTemplate, WorkspaceTemplateApply};
 use capt_controller::manager;
 use capt_controller::options::Options as ManagerOptions;
+use capt_local::Helper;
 use capt_testkit::TestCluster;
 use futures::{StreamExt, TryStreamExt};
 use kube::api::{ListParams, Patch, PatchParams};
@@ -37,7 +38,8 @@ pub(crate) struct Options {
 
 pub(crate) async fn measure(options: Options) -> anyhow::Result<Value> {
     let Options { applies, changes } = options;
-    let cluster = TestCluster::start().await;
+    let helper = Helper::current_exe().context("finding the path of this program")?;
+    let cluster = TestCluster::start_with(|| helper).await;
     cluster.apply_crds(&[own(), foreign(Foreign::Terraform), foreign(Foreign::ClusterApi)].concat()).await;
     let client = cluster.client();
     let shutdown = CancellationToken::new();

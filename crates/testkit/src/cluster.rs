@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use capt_local::{ControlPlane, ControlPlaneOptions, Parts, Progress};
+use capt_local::{ControlPlane, ControlPlaneOptions, Helper, Parts, Progress};
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, Patch, PatchParams, PostParams};
@@ -34,7 +34,13 @@ impl TestCluster {
 
     /// A control plane of one's own, for tests that stop or break it.
     pub async fn start() -> Self {
-        let control_plane = tokio::task::spawn_blocking(start).await.expect("starting a control plane");
+        Self::start_with(helper).await
+    }
+
+    /// A control plane of one's own, supervised by another executable than the test's helper.
+    pub async fn start_with(helper: impl FnOnce() -> Helper + Send + 'static) -> Self {
+        let control_plane =
+            tokio::task::spawn_blocking(|| start(helper())).await.expect("starting a control plane");
         let administrator = config(&control_plane.kubeconfig()).await;
         Self { control_plane, administrator, applying: Mutex::new(()) }
     }
@@ -96,10 +102,9 @@ impl TestCluster {
     }
 }
 
-fn start() -> ControlPlane {
+fn start(helper: Helper) -> ControlPlane {
     let progress = Progress::stderr();
     let parts = Parts::find(&progress).unwrap_or_else(|error| panic!("{error}"));
-    let helper = helper();
     // Removed by the supervisor, which is there even when this process is killed.
     let directory = tempfile::Builder::new().prefix("capt-test-").tempdir().expect("a directory").keep();
     let options = ControlPlaneOptions {
