@@ -16,7 +16,7 @@ pub(crate) struct Module {
 }
 
 /// One line for each directory under `parts/`.
-static MODULES: &[Module] = &[module_of_kubernetes()];
+static MODULES: &[Module] = &[module_of_kubernetes(), module_of_opentofu()];
 
 const fn module_of_kubernetes() -> Module {
     Module {
@@ -25,6 +25,17 @@ const fn module_of_kubernetes() -> Module {
             ("go.mod", include_str!("../../../parts/kubernetes/go.mod")),
             ("go.sum", include_str!("../../../parts/kubernetes/go.sum")),
             ("tools.go", include_str!("../../../parts/kubernetes/tools.go")),
+        ],
+    }
+}
+
+const fn module_of_opentofu() -> Module {
+    Module {
+        name: "opentofu",
+        files: &[
+            ("go.mod", include_str!("../../../parts/opentofu/go.mod")),
+            ("go.sum", include_str!("../../../parts/opentofu/go.sum")),
+            ("tools.go", include_str!("../../../parts/opentofu/tools.go")),
         ],
     }
 }
@@ -155,6 +166,7 @@ mod tests {
     #[case::etcd("etcd")]
     #[case::api_server("kube-apiserver")]
     #[case::controller_manager("kube-controller-manager")]
+    #[case::tofu("tofu")]
     fn a_part_is_pinned_where_its_module_pins_it(#[case] name: &str) {
         let catalog = Catalog::embedded().unwrap();
         let part = catalog.get(name).unwrap();

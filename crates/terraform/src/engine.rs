@@ -1,0 +1,187 @@
+//! The engine as others see it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::binary::Version;
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::output::Outputs;
+use crate::plan::{Plan, PlanHash};
+use crate::run::{Identity, Run};
+use crate::stream::Progress;
+
+/// Does runs. All that it reports is free of the run's secrets, except the outputs, which are hidden by their type.
+pub trait Engine: Send + Sync {
+    /// Which tool does the work; part of the fingerprint.
+    fn version(&self) -> &Version;
+
+    /// Does one run. Work on the same identity never overlaps: a second run waits for the first, and for a process
+    /// that an earlier engine left behind.
+    ///
+    /// Dropping the future leaves the process to end by itself; the next run of that identity waits for it.
+    fn run(&self, run: &Run, observer: &dyn Observer) -> impl Future<Output = Result<Outcome, Error>> + Send;
+
+    /// Asks the work on this identity to stop, at most once; `false` when there is none. Its run ends with
+    /// [`Error::Interrupted`] when what was begun is finished and saved.
+    fn interrupt(&self, identity: &Identity) -> impl Future<Output = Result<bool, Error>> + Send;
+
+    /// What is running, and what an earlier engine left unfinished: to be looked at before new work is given out.
+    fn unfinished(&self) -> impl Future<Output = Result<Vec<Unfinished>, Error>> + Send;
+
+    /// Removes the working directories of identities that are not in `known`, which has to be complete.
+    ///
+    /// One with a process, or with a state that could not be stored, stays whatever `known` says. Returns what was removed.
+    fn collect(
+        &self,
+        known: &BTreeSet<Identity>,
+    ) -> impl Future<Output = Result<Vec<Identity>, Error>> + Send;
+}
+
+/// Sees what happens in a run while it happens.
+pub trait Observer: Send + Sync {
+    /// Called from the run itself: must return at once.
+    fn observe(&self, event: Event);
+}
+
+impl<F: Fn(Event) + Send + Sync> Observer for F {
+    fn observe(&self, event: Event) {
+        self(event);
+    }
+}
+
+/// Something that happened in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// Another process works in the same directory; the run waits for its end.
+    Waiting(Unfinished),
+    /// A process that an earlier engine left behind has ended.
+    Survived(Survived),
+    /// A state that could not be stored earlier is stored now.
+    StatePushed,
+    /// A command began.
+    Started(Verb),
+    /// A command was asked to stop.
+    Interrupting(Verb),
+    /// An apply went on.
+    Progress(Progress),
+    /// A line of the command's log.
+    Line(Verb, String),
+}
+
+/// What became of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Of [`Operation::Plan`](crate::Operation::Plan) and [`Operation::PlanDestroy`](crate::Operation::PlanDestroy).
+    Planned(Plan),
+    /// Of [`Operation::Apply`](crate::Operation::Apply).
+    Applied(Applied),
+    /// Of [`Operation::Outputs`](crate::Operation::Outputs).
+    Outputs(Outputs),
+    /// Of [`Operation::ForceUnlock`](crate::Operation::ForceUnlock).
+    Unlocked,
+}
+
+/// A plan was applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// The outputs as they are now; none after a destroy.
+    pub outputs: Outputs,
+    /// What Terraform warned of.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A command that was begun and whose end was not seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfinished {
+    /// Whose it is.
+    pub identity: Identity,
+    /// The command; unknown when another engine is between two commands.
+    pub verb: Option<Verb>,
+    /// When it began.
+    pub started_at: Option<Timestamp>,
+    /// Whether something is still running.
+    pub alive: bool,
+}
+
+/// What is known of a command that ended while nobody looked. Its exit code is not; plan again to see what it did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Survived {
+    /// The command.
+    pub verb: Verb,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// The plan that was applied.
+    pub plan: Option<PlanHash>,
+    /// Whether it said itself that its work is complete.
+    pub completed: bool,
+    /// What it said about failures.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A command of Terraform.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Verb {
+    /// `version`
+    Version,
+    /// `init -from-module`
+    Fetch,
+    /// `init`
+    Init,
+    /// `plan`
+    Plan,
+    /// `show`
+    Show,
+    /// `apply`
+    Apply,
+    /// `output`
+    Output,
+    /// `state push`
+    StatePush,
+    /// `force-unlock`
+    ForceUnlock,
+}
+
+impl Verb {
+    /// Whether it may be killed: it changes neither the world nor the state.
+    pub fn may_be_killed(self) -> bool {
+        match self {
+            Self::Version | Self::Fetch | Self::Init | Self::Plan | Self::Show | Self::Output => true,
+            Self::Apply | Self::StatePush | Self::ForceUnlock => false,
+        }
+    }
+
+    /// Whether its standard output is a stream of JSON messages.
+    pub(crate) fn streams(self) -> bool {
+        matches!(self, Self::Plan | Self::Apply)
+    }
+
+    /// For file names.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Version => "version",
+            Self::Fetch => "fetch",
+            Self::Init => "init",
+            Self::Plan => "plan",
+            Self::Show => "show",
+            Self::Apply => "apply",
+            Self::Output => "output",
+            Self::StatePush => "state-push",
+            Self::ForceUnlock => "force-unlock",
+        }
+    }
+}
+
+impl fmt::Display for Verb {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Fetch => "fetching the module",
+            Self::StatePush => "state push",
+            other => other.name(),
+        })
+    }
+}

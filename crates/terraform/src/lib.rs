@@ -1,0 +1,45 @@
+//! Runs OpenTofu or Terraform so that nothing is lost and nothing leaks.
+//!
+//! ```text
+//! Run ──▶ Engine ──▶ init → plan → show │ apply exactly that plan → output ──▶ Outcome
+//!                      │ stdin: a locked file; stdout, stderr: files
+//!                      ▼
+//!            a process group of its own, which outlives us and is found again
+//! ```
+//!
+//! Invariants: one place starts processes and looks at how they ended; an apply is asked to stop, once, and never
+//! killed; no value is on a command line; every text that leaves passes the redactor.
+
+mod binary;
+mod diagnostic;
+mod engine;
+mod environment;
+mod error;
+mod fingerprint;
+mod output;
+mod plan;
+mod private;
+mod process;
+mod redact;
+mod run;
+pub mod scripted;
+mod secret;
+mod source_address;
+mod stream;
+mod workdir;
+
+pub use binary::{BinaryError, Tool, Version, find};
+pub use diagnostic::{Diagnostic, LockInfo, Severity};
+pub use engine::{Applied, Engine, Event, Observer, Outcome, Survived, Unfinished, Verb};
+pub use error::{Error, Retry};
+pub use fingerprint::fingerprint;
+pub use output::{Output, Outputs};
+pub use plan::{Action, AttributeChange, Change, OutputChange, Plan, PlanHash};
+pub use process::{ProcessEngine, Settings};
+pub use redact::{REDACTED, Redactor};
+pub use run::{
+    Arguments, Backend, EnvironmentVariable, ExtraFile, Format, HiddenValue, Identity, InvalidRun, Limits,
+    Locking, Operation, Place, PullPolicy, Run, Source, VariableFile,
+};
+pub use secret::{Secret, in_clear};
+pub use stream::{Activity, Progress};

@@ -1,0 +1,66 @@
+//! The time in which a run has its working directory to itself.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::Settings;
+use super::active::Signal;
+use crate::binary::Version;
+use crate::engine::{Observer, Verb};
+use crate::error::Error;
+use crate::plan::PlanHash;
+use crate::redact::Redactor;
+use crate::run::{Locking, Run};
+use crate::workdir::{Lock, Workdir};
+
+/// Everything that the commands of one run share.
+pub(super) struct Session<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) version: &'a Version,
+    pub(super) run: &'a Run,
+    pub(super) workdir: &'a Workdir,
+    pub(super) lock: &'a Lock,
+    pub(super) redactor: Redactor,
+    pub(super) observer: &'a dyn Observer,
+    pub(super) stop: Signal,
+}
+
+/// One command. No argument is or holds a value of the user's; those are in files and in the environment.
+pub(super) struct Command {
+    pub(super) verb: Verb,
+    pub(super) arguments: Vec<OsString>,
+    pub(super) directory: PathBuf,
+    /// The user's own arguments, and Terraform's word for the command in the name of the variable they go in.
+    pub(super) extra: Option<(&'static str, Vec<String>)>,
+    /// Whether it works on the workspace of the run, or on the default one.
+    pub(super) in_workspace: bool,
+    /// The plan that is applied, and its steps.
+    pub(super) plan: Option<(PlanHash, u64)>,
+}
+
+impl Session<'_> {
+    /// A command in the entrypoint without anything of the user's.
+    pub(super) fn plain(&self, verb: Verb, arguments: &[&str]) -> Command {
+        Command {
+            verb,
+            arguments: arguments.iter().map(OsString::from).collect(),
+            directory: self.workdir.entrypoint(self.run),
+            extra: None,
+            in_workspace: true,
+            plan: None,
+        }
+    }
+
+    /// How a command that changes the state deals with its lock.
+    pub(super) fn locking(&self) -> String {
+        match self.run.locking {
+            Locking::Wait(time) => format!("-lock-timeout={}s", time.as_secs()),
+            Locking::None => "-lock=false".to_owned(),
+        }
+    }
+
+    /// Refuses to go on when the run was asked to stop between two commands.
+    pub(super) fn go_on(&self, verb: Verb) -> Result<(), Error> {
+        if *self.stop.borrow() { Err(Error::Interrupted { verb }) } else { Ok(()) }
+    }
+}

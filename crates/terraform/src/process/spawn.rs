@@ -1,0 +1,38 @@
+//! The one place that starts processes.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+
+use tokio::process::{Child, Command};
+
+use crate::environment::Environment;
+
+/// All that a process gets.
+pub(super) struct Start<'a> {
+    pub(super) program: &'a Path,
+    pub(super) arguments: &'a [OsString],
+    pub(super) environment: &'a Environment,
+    pub(super) directory: &'a Path,
+    pub(super) stdin: Stdio,
+    /// A file, never a pipe: a pipe breaks when we die, and takes Terraform along.
+    pub(super) stdout: File,
+    pub(super) stderr: File,
+}
+
+/// Starts the process in a group of its own, so that signals meant for us do not reach it.
+pub(super) fn spawn(start: Start<'_>) -> io::Result<Child> {
+    Command::new(start.program)
+        .args(start.arguments)
+        .env_clear()
+        .envs(start.environment)
+        .current_dir(start.directory)
+        .stdin(start.stdin)
+        .stdout(start.stdout)
+        .stderr(start.stderr)
+        .process_group(0)
+        .kill_on_drop(false)
+        .spawn()
+}

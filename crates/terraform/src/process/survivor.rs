@@ -1,0 +1,137 @@
+//! Processes that outlived the engine that started them.
+
+use std::time::Duration;
+
+use rustix::process::{Signal as Kill, kill_process};
+
+use super::active::{Signal, given};
+use crate::engine::{Event, Observer, Survived, Unfinished};
+use crate::error::Error;
+use crate::private;
+use crate::redact::Redactor;
+use crate::run::{Identity, Run};
+use crate::stream::{Fold, Tail};
+use crate::workdir::{Journal, Lock, SavedPlan, Stamp, Workdir, Worked, holder};
+
+/// How often the log of a running process is looked at.
+pub(super) const LOOK: Duration = Duration::from_millis(200);
+
+/// Waits until nobody works in the directory; tells what became of a command whose end nobody saw.
+pub(super) async fn take_over(
+    workdir: &Workdir,
+    run: &Run,
+    redactor: &Redactor,
+    observer: &dyn Observer,
+    stop: Signal,
+) -> Result<(Lock, Option<Survived>), Error> {
+    let lock = loop {
+        workdir.create()?;
+        let lock = match Lock::try_take(workdir).map_err(Error::file(workdir.path()))? {
+            Some(lock) => lock,
+            None => wait(workdir, run, redactor, observer, stop.clone()).await?,
+        };
+        if lock.is_current(workdir) {
+            break lock;
+        }
+    };
+    let Some(journal) = Journal::read(workdir)? else { return Ok((lock, None)) };
+    let mut fold = Fold::starting(journal.steps);
+    if journal.verb.streams() {
+        let path = workdir.raw(journal.verb, "out");
+        let mut tail = Tail::of(&path);
+        let lines = tail.lines().map_err(Error::file(path))?;
+        lines.into_iter().chain(tail.rest()).for_each(|line| {
+            fold.take(&line, redactor);
+        });
+    }
+    if journal.plan.is_some() {
+        // It was begun: it is applied, or stale.
+        SavedPlan::remove(workdir)?;
+        private::remove(&workdir.plan()).map_err(Error::file(workdir.plan()))?;
+    }
+    workdir.forget_raw_logs()?;
+    Worked::note(workdir, journal.verb, journal.started_at)?;
+    Journal::remove(workdir)?;
+    let Journal { verb, started_at, plan, pid: _, steps: _, interrupted: _ } = journal;
+    tracing::info!(verb = %verb, completed = fold.completed, "command of an earlier engine has ended");
+    let Fold { completed, diagnostics, progress: _ } = fold;
+    Ok((lock, Some(Survived { verb, started_at, plan, completed, diagnostics })))
+}
+
+async fn wait(
+    workdir: &Workdir,
+    run: &Run,
+    redactor: &Redactor,
+    observer: &dyn Observer,
+    mut stop: Signal,
+) -> Result<Lock, Error> {
+    observer.observe(Event::Waiting(unfinished(&run.identity, Journal::read(workdir)?, true)));
+    let ended = Lock::take(workdir);
+    tokio::pin!(ended);
+    let mut followed = Followed::default();
+    let mut asked = false;
+    loop {
+        tokio::select! {
+            lock = &mut ended => return lock.map_err(Error::file(workdir.path())),
+            () = given(&mut stop), if !asked => {
+                asked = true;
+                interrupt(workdir)?;
+            }
+            () = tokio::time::sleep(LOOK) => followed.look(workdir, redactor, observer)?,
+        }
+    }
+}
+
+/// The log of a process that somebody else started.
+#[derive(Default)]
+struct Followed {
+    current: Option<(Journal, Tail, Fold)>,
+}
+
+impl Followed {
+    fn look(&mut self, workdir: &Workdir, redactor: &Redactor, observer: &dyn Observer) -> Result<(), Error> {
+        let Some(journal) = Journal::read(workdir)?.filter(|journal| journal.verb.streams()) else {
+            return Ok(());
+        };
+        if self.current.as_ref().is_none_or(|(known, ..)| known.started_at != journal.started_at) {
+            let tail = Tail::of(&workdir.raw(journal.verb, "out"));
+            let fold = Fold::starting(journal.steps);
+            self.current = Some((journal, tail, fold));
+        }
+        let Some((_, tail, fold)) = &mut self.current else { return Ok(()) };
+        let mut progressed = false;
+        for line in tail.lines().map_err(Error::file(workdir.logs()))? {
+            progressed |= fold.take(&line, redactor).progressed;
+        }
+        if progressed {
+            observer.observe(Event::Progress(fold.progress.clone()));
+        }
+        Ok(())
+    }
+}
+
+/// What a directory tells about commands whose end was not seen.
+pub(super) fn look(workdir: &Workdir, identity: &Identity) -> Result<Option<Unfinished>, Error> {
+    let alive = Lock::try_take(workdir).map_err(Error::file(workdir.path()))?.is_none();
+    let journal = Journal::read(workdir)?;
+    Ok((alive || journal.is_some()).then(|| unfinished(identity, journal, alive)))
+}
+
+fn unfinished(identity: &Identity, journal: Option<Journal>, alive: bool) -> Unfinished {
+    let (verb, started_at) = journal.map(|journal| (journal.verb, journal.started_at)).unzip();
+    Unfinished { identity: identity.clone(), verb, started_at, alive }
+}
+
+/// One SIGINT to the main process in a directory, unless it had one already; `false` when there is no such process.
+pub(super) fn interrupt(workdir: &Workdir) -> Result<bool, Error> {
+    let _guard = Journal::guard(workdir)?;
+    let Some(journal) = Journal::read(workdir)? else { return Ok(false) };
+    if journal.interrupted {
+        return Ok(true);
+    }
+    let Some(pid) = holder(workdir, journal.pid) else { return Ok(false) };
+    if let Err(error) = (Journal { interrupted: true, ..journal }).write(workdir) {
+        tracing::warn!(error = &error as &dyn std::error::Error, "interrupt not noted");
+    }
+    Ok(kill_process(pid, Kill::INT).is_ok())
+}

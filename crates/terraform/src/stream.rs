@@ -1,0 +1,200 @@
+//! Reads the `-json` stream of a command and folds it into what people want to know.
+//!
+//! Every text passes the redactor here; nothing else looks at the raw lines.
+
+mod tail;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::Diagnostic;
+use crate::redact::Redactor;
+
+pub(crate) use tail::Tail;
+
+/// How far an apply is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Progress {
+    /// Steps that are finished.
+    pub done: u64,
+    /// Steps that the plan takes: one for each resource, two for one that is replaced.
+    pub total: u64,
+    /// What is being worked on, oldest first.
+    pub current: Vec<Activity>,
+}
+
+/// A resource that is being worked on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Activity {
+    /// The address of the resource.
+    pub address: String,
+    /// For example `create`.
+    pub action: String,
+    /// When it began.
+    pub since: Timestamp,
+}
+
+/// What one line told.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Told {
+    /// For people, without secrets.
+    pub(crate) line: Option<String>,
+    /// Whether [`Progress`] is another now.
+    pub(crate) progressed: bool,
+}
+
+/// Everything a stream told so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fold {
+    pub(crate) progress: Progress,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Terraform said that the apply is complete.
+    pub(crate) completed: bool,
+}
+
+impl Fold {
+    pub(crate) fn starting(total: u64) -> Self {
+        Self { progress: Progress { total, ..Progress::default() }, ..Self::default() }
+    }
+
+    /// Takes one line in. A line that is not JSON (a plugin's, a panic's) is passed on as it is, redacted.
+    pub(crate) fn take(&mut self, line: &str, redactor: &Redactor) -> Told {
+        let Ok(message) = serde_json::from_str::<Message>(line) else {
+            return Told { line: Some(redactor.redact(line)), progressed: false };
+        };
+        let before = self.progress.clone();
+        match (message.kind.as_str(), &message.hook) {
+            ("apply_start", Some(hook)) => self.began(hook, message.timestamp, redactor),
+            ("apply_complete", Some(hook)) => self.ended(hook, redactor, 1),
+            ("apply_errored", Some(hook)) => self.ended(hook, redactor, 0),
+            ("change_summary", _) if message.changes.as_ref().is_some_and(|it| it.operation != "plan") => {
+                self.completed = true;
+            }
+            ("diagnostic", _) => {
+                self.diagnostics.extend(message.diagnostic.map(|it| it.typed().redacted(redactor)));
+            }
+            _ => {}
+        }
+        Told { line: Some(redactor.redact(&message.text)), progressed: self.progress != before }
+    }
+
+    fn began(&mut self, hook: &Hook, since: Option<Timestamp>, redactor: &Redactor) {
+        self.progress.current.push(Activity {
+            address: redactor.redact(&hook.resource.addr),
+            action: hook.action.clone(),
+            since: since.unwrap_or_default(),
+        });
+    }
+
+    fn ended(&mut self, hook: &Hook, redactor: &Redactor, done: u64) {
+        let address = redactor.redact(&hook.resource.addr);
+        if let Some(index) = self.progress.current.iter().position(|activity| activity.address == address) {
+            self.progress.current.remove(index);
+            self.progress.done += done;
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(rename = "@message", default)]
+    text: String,
+    #[serde(rename = "@timestamp", default)]
+    timestamp: Option<Timestamp>,
+    #[serde(default)]
+    hook: Option<Hook>,
+    #[serde(default)]
+    changes: Option<Changes>,
+    #[serde(default)]
+    diagnostic: Option<RawDiagnostic>,
+}
+
+#[derive(Deserialize)]
+struct Hook {
+    resource: Resource,
+    #[serde(default)]
+    action: String,
+}
+
+#[derive(Deserialize)]
+struct Resource {
+    addr: String,
+}
+
+#[derive(Deserialize)]
+struct Changes {
+    operation: String,
+}
+
+#[derive(Deserialize)]
+struct RawDiagnostic {
+    #[serde(flatten)]
+    told: Diagnostic,
+    #[serde(default)]
+    range: Option<Range>,
+}
+
+#[derive(Deserialize)]
+struct Range {
+    filename: String,
+    start: Position,
+}
+
+#[derive(Deserialize)]
+struct Position {
+    line: u64,
+}
+
+impl RawDiagnostic {
+    fn typed(self) -> Diagnostic {
+        let (file, line) = self.range.map(|range| (range.filename, range.start.line)).unzip();
+        Diagnostic { file, line, ..self.told }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hook(kind: &str, address: &str) -> String {
+        format!(
+            r#"{{"@message":"{address}: hunter22","@timestamp":"2026-11-15T23:13:32.711901Z","hook":{{"resource":{{"addr":"{address}"}},"action":"create"}},"type":"{kind}"}}"#
+        )
+    }
+
+    #[test]
+    fn applies_are_counted_and_what_is_being_made_is_named() {
+        let redactor = Redactor::new([b"hunter22".to_vec()]);
+        let mut fold = Fold::starting(2);
+
+        assert!(fold.take(&hook("apply_start", "a.b"), &redactor).progressed);
+        assert!(fold.take(&hook("apply_start", "a.c"), &redactor).progressed);
+        let told = fold.take(&hook("apply_complete", "a.b"), &redactor);
+
+        assert_eq!(told.line.as_deref(), Some("a.b: (sensitive value)"));
+        assert_eq!((fold.progress.done, fold.progress.total), (1, 2));
+        assert_eq!(fold.progress.current[0].address, "a.c");
+        assert_eq!(fold.progress.current[0].since.to_string(), "2026-11-15T23:13:32.711901Z");
+    }
+
+    #[test]
+    fn a_diagnostic_keeps_file_and_line_and_drops_the_source() {
+        let mut fold = Fold::default();
+        fold.take(
+            r#"{"@message":"Error: Bad","type":"diagnostic","diagnostic":{"severity":"error","summary":"Bad","detail":"Very.","range":{"filename":"main.tf","start":{"line":7}},"snippet":{"code":"x = \"hunter22\""}}}"#,
+            &Redactor::default(),
+        );
+
+        assert_eq!(fold.diagnostics[0].to_string(), "Bad (main.tf line 7): Very.");
+        assert!(!format!("{fold:?}").contains("hunter22"));
+    }
+
+    #[test]
+    fn a_line_that_is_no_json_is_passed_on_redacted() {
+        let told = Fold::default().take("panic: hunter22", &Redactor::new([b"hunter22".to_vec()]));
+
+        assert_eq!(told.line.as_deref(), Some("panic: (sensitive value)"));
+    }
+}

@@ -1,0 +1,225 @@
+//! The working directory of one identity, readable by its owner alone.
+//!
+//! ```text
+//! <root>/<uid>/ run.lock            held by whoever works here, and by the process itself
+//!               journal.json        the command that was begun
+//!               module/             the module; Terraform runs in its entrypoint
+//!               data/ fetch/        Terraform's own files
+//!               state/ logs/        the local backend; redacted logs
+//!               home/ variables/    secrets, there only while a run lasts
+//!               plan.bin plan.json  the saved plan and its hash
+//!               provider-lock.hcl   the lock file of the providers, kept when the module is made anew
+//!               errored.tfstate     a state that could not be stored
+//! ```
+
+mod backend;
+mod journal;
+mod lock;
+mod materialise;
+mod source;
+mod stamp;
+mod worked;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::engine::Verb;
+use crate::error::Error;
+use crate::private;
+use crate::run::{Identity, Run};
+
+pub(crate) use backend::declares_backend;
+pub(crate) use journal::Journal;
+pub(crate) use lock::{Lock, acquire, holder};
+pub(crate) use stamp::{SavedPlan, Stamp};
+pub(crate) use worked::Worked;
+
+/// The private key for `git` over ssh, in the home directory.
+pub(crate) const SSH_KEY: &str = "ssh-privatekey";
+/// The hosts that `git` over ssh trusts, in the home directory.
+pub(crate) const KNOWN_HOSTS: &str = "known_hosts";
+/// What Terraform calls a state that it could not store.
+pub(crate) const ERRORED_STATE: &str = "errored.tfstate";
+/// What Terraform calls the lock file of the providers.
+const PROVIDER_LOCK: &str = ".terraform.lock.hcl";
+
+/// Knows where everything is.
+#[derive(Debug, Clone)]
+pub(crate) struct Workdir {
+    path: PathBuf,
+}
+
+impl Workdir {
+    pub(crate) fn new(root: &Path, identity: &Identity) -> Self {
+        Self { path: root.join(identity.as_str()) }
+    }
+
+    /// Makes the directories that have to be there.
+    pub(crate) fn create(&self) -> Result<(), Error> {
+        for path in [self.path.clone(), self.data(), self.home(), self.temporary(), self.logs(), self.state()]
+        {
+            private::directory(&path).map_err(Error::file(path))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn module(&self) -> PathBuf {
+        self.path.join("module")
+    }
+
+    /// Where Terraform runs.
+    pub(crate) fn entrypoint(&self, run: &Run) -> PathBuf {
+        self.module().join(&run.entrypoint)
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.path.join("data")
+    }
+
+    /// Terraform's own files for fetching a module, kept so that providers are not downloaded each time.
+    pub(crate) fn fetch_data(&self) -> PathBuf {
+        self.path.join("fetch")
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.path.join("home")
+    }
+
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.path.join("tmp")
+    }
+
+    pub(crate) fn logs(&self) -> PathBuf {
+        self.path.join("logs")
+    }
+
+    pub(crate) fn state(&self) -> PathBuf {
+        self.path.join("state")
+    }
+
+    pub(crate) fn variables(&self) -> PathBuf {
+        self.path.join("variables")
+    }
+
+    pub(crate) fn kubeconfig(&self) -> PathBuf {
+        self.path.join("kubeconfig")
+    }
+
+    pub(crate) fn backend_settings(&self) -> PathBuf {
+        self.path.join("settings.tfbackend")
+    }
+
+    pub(crate) fn plan(&self) -> PathBuf {
+        self.path.join("plan.bin")
+    }
+
+    /// A state that could not be stored, moved to where nothing else is written.
+    pub(crate) fn errored_state(&self) -> PathBuf {
+        self.path.join(ERRORED_STATE)
+    }
+
+    /// The last such state that was stored in the end.
+    pub(crate) fn pushed_state(&self) -> PathBuf {
+        self.path.join("pushed.tfstate")
+    }
+
+    /// What the command prints, as it prints it: secrets and all.
+    pub(crate) fn raw(&self, verb: Verb, stream: &str) -> PathBuf {
+        self.logs().join(format!("{}.{stream}", verb.name()))
+    }
+
+    /// What people may read of it.
+    pub(crate) fn log(&self, verb: Verb) -> PathBuf {
+        self.logs().join(format!("{}.log", verb.name()))
+    }
+
+    fn provider_lock(&self) -> PathBuf {
+        self.path.join("provider-lock.hcl")
+    }
+
+    /// Brings a state that Terraform left beside the module to safety, before anything touches the module.
+    pub(crate) fn rescue_state(&self) -> Result<(), Error> {
+        let target = self.errored_state();
+        for found in errored_states(&self.module()).map_err(Error::file(self.module()))? {
+            // One that is there already was not stored either; the newer one holds all that it holds.
+            fs::rename(&found, &target).map_err(Error::file(found))?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the lock file of the providers over the life of the module's directory.
+    pub(crate) fn keep_provider_lock(&self, run: &Run) -> Result<(), Error> {
+        let written = self.entrypoint(run).join(PROVIDER_LOCK);
+        match fs::read(&written) {
+            Ok(content) => {
+                private::write(&self.provider_lock(), content).map_err(Error::file(self.provider_lock()))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(Error::file(written)(error)),
+        }
+    }
+
+    /// Removes what only a run needs. The saved plan stays: it is what will be applied.
+    pub(crate) fn forget_secrets(&self, run: &Run) -> Result<(), Error> {
+        let beside = run
+            .files
+            .iter()
+            .filter(|file| !is_configuration(&file.name))
+            .map(|file| self.entrypoint(run).join(&file.name));
+        let own =
+            [self.home(), self.temporary(), self.variables(), self.kubeconfig(), self.backend_settings()];
+        for path in own.into_iter().chain(beside) {
+            private::remove(&path).map_err(Error::file(path))?;
+        }
+        Ok(())
+    }
+
+    /// Removes what commands printed, once it was read.
+    pub(crate) fn forget_raw_logs(&self) -> Result<(), Error> {
+        let logs = self.logs();
+        for entry in fs::read_dir(&logs).map_err(Error::file(&logs))?.flatten() {
+            if entry.path().extension().is_some_and(|extension| extension == "out" || extension == "err") {
+                private::remove(&entry.path()).map_err(Error::file(entry.path()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether removing the directory would lose something.
+    pub(crate) fn holds_state(&self) -> io::Result<bool> {
+        let local = fs::read_dir(self.state()).is_ok_and(|mut entries| entries.next().is_some());
+        Ok(local || self.errored_state().exists() || !errored_states(&self.module())?.is_empty())
+    }
+}
+
+/// Whether Terraform reads the file as configuration.
+fn is_configuration(name: &str) -> bool {
+    [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|end| name.ends_with(end))
+}
+
+/// Every state below a directory that Terraform could not store, oldest first.
+fn errored_states(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut open = vec![directory.to_owned()];
+    while let Some(directory) = open.pop() {
+        let entries = match fs::read_dir(&directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            other => other?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                open.push(entry.path());
+            } else if entry.file_name() == ERRORED_STATE {
+                found.push((entry.metadata()?.modified()?, entry.path()));
+            }
+        }
+    }
+    found.sort();
+    Ok(found.into_iter().map(|(_, path)| path).collect())
+}

@@ -1,0 +1,131 @@
+//! What every test needs: an engine on a directory of its own, and runs to give it.
+
+use std::env;
+use std::path::PathBuf;
+use std::sync::{LazyLock, Mutex};
+use std::time::Duration;
+
+use capt_local::{Catalog, Environment, Finder, Progress};
+use capt_terraform::{
+    Applied, Backend, Engine, Error, Event, Format, Identity, Limits, Observer, Operation, Outcome, Plan,
+    ProcessEngine, Run, Secret, Settings, Source, VariableFile,
+};
+use tempfile::TempDir;
+
+/// The binary to test with: the one that `CAPT_TERRAFORM` names, one in `PATH`, or OpenTofu, got like the other parts.
+pub(crate) fn binary() -> PathBuf {
+    static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
+        let named = env::var_os("CAPT_TERRAFORM").map(PathBuf::from);
+        let ready = capt_terraform::find(named.as_deref(), env::var_os("PATH").as_deref());
+        ready.unwrap_or_else(|_| {
+            let finder = Finder::new(Catalog::embedded().unwrap(), Environment::of_process());
+            finder.find("tofu", &Progress::stderr()).unwrap_or_else(|error| panic!("{error}"))
+        })
+    });
+    BINARY.clone()
+}
+
+/// An engine and its directory.
+pub(crate) struct Bed {
+    pub(crate) root: TempDir,
+    pub(crate) engine: ProcessEngine,
+}
+
+impl Bed {
+    pub(crate) async fn new() -> Self {
+        Self::with(binary()).await
+    }
+
+    pub(crate) async fn with(binary: PathBuf) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let engine = ProcessEngine::start(Settings::new(root.path().join("runs"), binary)).await.unwrap();
+        Self { root, engine }
+    }
+
+    pub(crate) fn workdir(&self) -> PathBuf {
+        self.root.path().join("runs/uid-1")
+    }
+
+    pub(crate) async fn plan(&self, run: &Run) -> Result<Plan, Error> {
+        self.plan_as(run, Operation::Plan).await
+    }
+
+    pub(crate) async fn plan_as(&self, run: &Run, operation: Operation) -> Result<Plan, Error> {
+        match self.engine.run(&run.with(operation), &Seen::default()).await? {
+            Outcome::Planned(plan) => Ok(plan),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) async fn apply(&self, run: &Run, plan: &Plan, seen: &Seen) -> Result<Applied, Error> {
+        match self.engine.run(&run.with(Operation::Apply { plan: plan.hash.clone() }), seen).await? {
+            Outcome::Applied(applied) => Ok(applied),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Plan and apply.
+    pub(crate) async fn make(&self, run: &Run, seen: &Seen) -> Result<Applied, Error> {
+        let plan = self.plan(run).await?;
+        self.apply(run, &plan, seen).await
+    }
+}
+
+/// Remembers every event.
+#[derive(Default)]
+pub(crate) struct Seen(Mutex<Vec<Event>>);
+
+impl Seen {
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.0.lock().unwrap().clone()
+    }
+
+    pub(crate) fn any(&self, matches: impl Fn(&Event) -> bool) -> bool {
+        self.events().iter().any(matches)
+    }
+}
+
+impl Observer for Seen {
+    fn observe(&self, event: Event) {
+        self.0.lock().unwrap().push(event);
+    }
+}
+
+/// A run of one file, with the state in the working directory.
+pub(crate) fn inline(module: &str) -> Run {
+    Run {
+        identity: identity(),
+        workspace: "network".to_owned(),
+        operation: Operation::Plan,
+        source: Source::Inline { format: Format::Hcl, content: Secret::from(module) },
+        entrypoint: String::new(),
+        files: Vec::new(),
+        variables: Vec::new(),
+        environment: Vec::new(),
+        arguments: capt_terraform::Arguments::default(),
+        backend: Backend::Local,
+        locking: capt_terraform::Locking::Wait(Duration::from_secs(1)),
+        limits: Limits { grace: Duration::from_secs(1), ..Limits::default() },
+        hidden: Vec::new(),
+    }
+}
+
+pub(crate) fn identity() -> Identity {
+    Identity::try_from("uid-1".to_owned()).unwrap()
+}
+
+/// A file with variables.
+pub(crate) fn variables(json: &str) -> VariableFile {
+    VariableFile { format: Format::Json, sensitive: false, content: Secret::from(json) }
+}
+
+/// Waits for a condition, but not for ever.
+pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..1200 {
+        if holds() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("never came true: {what}");
+}

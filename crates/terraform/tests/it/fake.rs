@@ -1,0 +1,115 @@
+//! Scripts in place of the binary, for what the real one rarely does.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use capt_terraform::{Error, ProcessEngine, Settings, Verb};
+use tempfile::TempDir;
+
+use crate::bed::{Bed, inline};
+
+/// A script that answers `version`, writes what init leaves behind, and does the rest as told.
+pub(crate) fn script(directory: &TempDir, rest: &str) -> PathBuf {
+    let path = directory.path().join("terraform");
+    let text = format!(
+        "#!/bin/sh\ncase \"$1\" in\nversion) echo 'Terraform v1.11.4'; exit 0;;\ninit) mkdir -p \"$TF_DATA_DIR\"; \
+         echo '{{\"backend\":{{\"type\":\"local\"}}}}' > \"$TF_DATA_DIR/terraform.tfstate\"; exit 0;;\nesac\n{rest}\n"
+    );
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[tokio::test]
+async fn a_plan_that_hangs_and_ignores_the_signal_is_killed() {
+    let directory = tempfile::tempdir().unwrap();
+    let bed = Bed::with(script(&directory, "trap '' INT; while :; do sleep 1; done")).await;
+    let mut run = inline("");
+    run.limits.plan = Duration::from_millis(300);
+    run.limits.grace = Duration::from_millis(200);
+
+    let error = bed.plan(&run).await.unwrap_err();
+
+    assert!(matches!(error, Error::TimedOut { verb: Verb::Plan, .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_crash_is_told_with_its_last_words() {
+    let directory = tempfile::tempdir().unwrap();
+    let bed = Bed::with(script(&directory, "echo 'panic: out of luck' >&2; kill -SEGV $$")).await;
+
+    let error = bed.plan(&inline("")).await.unwrap_err();
+
+    let text = error.to_string();
+    assert!(text.starts_with("plan failed (signal: 11") && text.contains("out of luck"), "{text}");
+}
+
+#[tokio::test]
+async fn an_odd_exit_code_is_a_failure() {
+    let directory = tempfile::tempdir().unwrap();
+    let bed = Bed::with(script(&directory, "exit 3")).await;
+
+    let error = bed.plan(&inline("")).await.unwrap_err();
+
+    assert_eq!(error.to_string(), "plan failed (exit status: 3)");
+}
+
+#[tokio::test]
+async fn a_plan_that_cannot_be_read_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let rest = "case \"$1\" in plan) for a in \"$@\"; do case $a in -out=*) echo x > \"${a#-out=}\";; esac; done; exit 2;; esac; echo no";
+    let bed = Bed::with(script(&directory, rest)).await;
+
+    let error = bed.plan(&inline("")).await.unwrap_err();
+
+    assert_eq!(error.to_string(), "reading what show printed");
+}
+
+#[tokio::test]
+async fn a_binary_that_is_something_else_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+
+    let started = ProcessEngine::start(Settings::new(directory.path(), "/bin/true")).await;
+
+    let error = started.err().unwrap().to_string();
+    assert!(error.starts_with("`/bin/true` is neither OpenTofu nor Terraform"), "{error}");
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told_with_what_to_do() {
+    let error = Error::File { path: "/x".into(), source: std::io::ErrorKind::StorageFull.into() };
+    assert_eq!(error.to_string(), "working on `/x`: the disk is full, make room there");
+
+    let directory = tempfile::tempdir().unwrap();
+    let rest = "echo 'Error: write plan: no space left on device' >&2; exit 1";
+    let bed = Bed::with(script(&directory, rest)).await;
+    let error = bed.plan(&inline("")).await.unwrap_err();
+    assert!(error.to_string().contains("no space left on device"), "{error}");
+}
+
+#[tokio::test]
+async fn a_directory_that_cannot_be_written_to_is_named() {
+    // Even the superuser can make nothing there.
+    let started = ProcessEngine::start(Settings::new("/sys/capt", "/bin/true")).await;
+
+    let error = started.err().unwrap().to_string();
+    assert!(error.starts_with("working on `/sys/capt`"), "{error}");
+}
+
+#[tokio::test]
+async fn the_lock_file_of_the_providers_outlives_the_module() {
+    let directory = tempfile::tempdir().unwrap();
+    let bed = Bed::with(script(&directory, "exit 0")).await;
+    bed.plan(&inline("# one")).await.unwrap();
+    let kept = bed.workdir().join("module/.terraform.lock.hcl");
+    // As init would have left it.
+    fs::write(&kept, "# pinned").unwrap();
+    fs::remove_file(bed.workdir().join("init.json")).unwrap();
+    bed.plan(&inline("# one")).await.unwrap();
+
+    bed.plan(&inline("# two")).await.unwrap();
+
+    assert_eq!(fs::read_to_string(kept).unwrap(), "# pinned");
+}

@@ -1,0 +1,14 @@
+//! The engine with the real binary, and with scripts in its place for what the real one rarely does.
+#![expect(clippy::unwrap_used, reason = "a fixture that fails fails its test")]
+#![expect(clippy::panic, reason = "a fixture that fails fails its test")]
+
+mod bed;
+mod diagnostics;
+mod fake;
+mod leaks;
+mod lifecycle;
+mod scripted;
+mod server;
+mod sources;
+mod state;
+mod survival;
