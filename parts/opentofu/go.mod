@@ -3,6 +3,12 @@ module capt.local/parts/opentofu
 
 go 1.26.6
 
+// As OpenTofu itself is built.
+godebug (
+	tlsmlkem=0
+	winsymlink=0
+)
+
 replace github.com/hashicorp/hcl/v2 v2.20.1 => github.com/opentofu/hcl/v2 v2.20.2-0.20251021132045-587d123c2828
 
 require (
