@@ -53,9 +53,13 @@ impl Error {
         self.status().is_some_and(|status| status.code == 403)
     }
 
-    /// Whether the object was not there.
-    pub(crate) fn is_not_found(&self) -> bool {
-        self.status().is_some_and(|status| status.code == 404)
+    /// What came of a write to an object that may be gone by now: that it is gone is no error.
+    pub(crate) fn unless_gone<T>(written: Result<T, Self>) -> Result<Option<T>, Self> {
+        match written {
+            Ok(written) => Ok(Some(written)),
+            Err(error) if error.status().is_some_and(|status| status.code == 404) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// When it is tried again.

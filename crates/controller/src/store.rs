@@ -74,9 +74,7 @@ impl<K: Resource<DynamicType = ()> + Clone + Debug + 'static> Reader<K> {
 
     /// The newest known version of an object that can be read.
     pub(crate) fn get(&self, namespace: Option<&str>, name: &str) -> Option<Held<K>> {
-        let mut key = ObjectRef::new(name);
-        key.namespace = namespace.map(ToOwned::to_owned);
-        let stored = self.store.get(&key).filter(|object| object.0.is_ok()).map(Held::Stored);
+        let stored = self.stored(namespace, name).filter(|object| object.0.is_ok()).map(Held::Stored);
         let written = self.lock().get(&name_of(namespace, name)).cloned().map(Held::Written);
         match (stored, written) {
             (Some(stored), Some(written)) if version(stored.meta()) >= version(written.meta()) => {
@@ -89,9 +87,13 @@ impl<K: Resource<DynamicType = ()> + Clone + Debug + 'static> Reader<K> {
 
     /// An object that is there but cannot be read.
     pub(crate) fn unreadable(&self, namespace: Option<&str>, name: &str) -> Option<InvalidObject> {
+        self.stored(namespace, name).and_then(|object| object.0.as_ref().err().cloned())
+    }
+
+    fn stored(&self, namespace: Option<&str>, name: &str) -> Option<Arc<Guarded<K>>> {
         let mut key = ObjectRef::new(name);
         key.namespace = namespace.map(ToOwned::to_owned);
-        self.store.get(&key).and_then(|object| object.0.as_ref().err().cloned())
+        self.store.get(&key)
     }
 
     /// Every readable object of the store.

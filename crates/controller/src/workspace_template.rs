@@ -68,8 +68,5 @@ async fn tell(template: &WorkspaceTemplate, context: &Context) -> Result<(), Err
     let (namespace, name) = (template.namespace().unwrap_or_default(), template.name_any());
     let templates: Api<WorkspaceTemplate> = Api::namespaced(context.client.clone(), &namespace);
     let doing = format!("writing the status of WorkspaceTemplate `{namespace}/{name}`");
-    match write::apply_status(&templates, template, &next, &doing).await {
-        Err(error) if !error.is_not_found() => Err(error),
-        _ => Ok(()),
-    }
+    Error::unless_gone(write::apply_status(&templates, template, &next, &doing).await).map(drop)
 }

@@ -37,6 +37,13 @@ pub struct Target {
     pub name: String,
 }
 
+impl Target {
+    /// Puts the three together.
+    pub fn new(kind: TargetKind, namespace: &str, name: &str) -> Self {
+        Self { kind, namespace: namespace.to_owned(), name: name.to_owned() }
+    }
+}
+
 impl fmt::Display for Target {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, namespace, name } = self;

@@ -111,20 +111,16 @@ async fn write_workspace(
     let workspaces: Api<Workspace> = Api::all(context.client.clone());
     let doing = format!("{verb} Workspace `{name}`");
     let object = workspace(apply, &name, mode, rendered);
-    match write::apply(&workspaces, &name, &object, &doing).await {
-        Ok(mut written) => {
-            info!(workspace = name, digest = rendered.digest, verb, "wrote the Workspace");
-            crate::watches::trim_workspace(&mut written);
-            let generation = written.metadata.generation;
-            context.workspaces.remember(written);
-            let keep = seen.secret_file.as_ref().map(|file| file.name.as_str());
-            if keep.is_some() || !matches!(mode, Mode::Create) {
-                secret_file::delete_others(apply, keep, context).await?;
-            }
-            Ok(Done::Written { generation })
-        }
-        Err(error) => Err(error),
+    let mut written = write::apply(&workspaces, &name, &object, &doing).await?;
+    info!(workspace = name, digest = rendered.digest, verb, "wrote the Workspace");
+    crate::watches::trim_workspace(&mut written);
+    let generation = written.metadata.generation;
+    context.workspaces.remember(written);
+    let keep = seen.secret_file.as_ref().map(|file| file.name.as_str());
+    if keep.is_some() || !matches!(mode, Mode::Create) {
+        secret_file::delete_others(apply, keep, context).await?;
     }
+    Ok(Done::Written { generation })
 }
 
 fn workspace(apply: &WorkspaceTemplateApply, name: &str, mode: &Mode, rendered: &Rendered) -> Value {
@@ -149,17 +145,10 @@ async fn delete(name: &str, uid: Option<String>, context: &Context) -> Result<()
     let workspaces: Api<Workspace> = Api::all(context.client.clone());
     let preconditions = Preconditions { uid, resource_version: None };
     let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
-    match workspaces
-        .delete(name, &parameters)
-        .await
-        .map_err(Error::api(format!("deleting Workspace `{name}`")))
-    {
-        Err(error) if !error.is_not_found() => Err(error),
-        _ => {
-            info!(workspace = name, "asked for the Workspace's deletion");
-            Ok(())
-        }
-    }
+    let doing = format!("deleting Workspace `{name}`");
+    Error::unless_gone(workspaces.delete(name, &parameters).await.map_err(Error::api(doing)))?;
+    info!(workspace = name, "asked for the Workspace's deletion");
+    Ok(())
 }
 
 /// The Workspace stays and is nobody's: owners of ours are taken away first, so that garbage collection leaves it alone.
@@ -189,10 +178,8 @@ async fn cut_tie(name: &str, context: &Context) -> Result<(), Error> {
 /// The Workspace belongs to another cluster now: whoever runs Terraform here must not touch it any more.
 async fn freeze(name: &str, context: &Context) -> Result<(), Error> {
     let annotations = json!({ annotation::CROSSPLANE_PAUSED: "true", annotation::FROZEN: "true" });
-    match set_frozen(name, annotations, &format!("freezing Workspace `{name}`"), context).await {
-        Err(error) if !error.is_not_found() => Err(error),
-        _ => Ok(()),
-    }
+    let frozen = set_frozen(name, annotations, &format!("freezing Workspace `{name}`"), context).await;
+    Error::unless_gone(frozen).map(drop)
 }
 
 /// The annotations have a field manager of their own, so that giving none takes them away and leaves a user's pause alone.
@@ -221,11 +208,7 @@ async fn release(apply: &WorkspaceTemplateApply, context: &Context) -> Result<Do
         .patch(&apply.name_any(), &PatchParams::default(), &Patch::Merge(patch))
         .await
         .map_err(Error::api(doing));
-    match patched {
-        Err(error) if !error.is_not_found() => Err(error),
-        _ => {
-            info!("let go of the apply");
-            Ok(Done::Released)
-        }
-    }
+    Error::unless_gone(patched)?;
+    info!("let go of the apply");
+    Ok(Done::Released)
 }

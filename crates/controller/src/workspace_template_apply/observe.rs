@@ -12,7 +12,7 @@ use capt_core::standing::{Standing, cluster_name, standing};
 use capt_core::tie::{self, ApplyKey, Belongs};
 
 use super::secret_file::{self, SecretFile};
-use super::sources::Sources;
+use super::sources::{Findings, Sources};
 use crate::context::Context;
 use crate::error::Error;
 use crate::index::{Dependency, Name, Notes};
@@ -114,13 +114,14 @@ async fn rendered(sources: &Sources<'_>, workspace_name: &str, exists: bool) -> 
     if !exists {
         sources.await_needs().await?;
     }
-    let variables = variables::collect(apply, sources.variables().await?)?;
+    let Findings { sourced, versions } = sources.variables().await?;
+    let variables = variables::collect(apply, sourced)?;
     let cluster = cluster_name(&apply.metadata);
     let built_ins = BuiltIns { workspace: workspace_name, cluster, namespace };
     let inputs = Inputs { apply, template: &template, variables: &variables, built_ins };
     let prepared = render::prepare(inputs)?;
     let secret_file = match prepared.secret_file(&variables)? {
-        Some(content) => Some(secret_file::choose(sources, content).await?),
+        Some(content) => Some(secret_file::choose(sources, content, &versions).await?),
         None => None,
     };
     let rendered = prepared.finish(inputs, secret_file.as_ref().map(|file| file.name.as_str()))?;

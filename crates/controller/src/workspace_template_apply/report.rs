@@ -63,12 +63,8 @@ async fn tell(apply: &WorkspaceTemplateApply, facts: Report<'_>, context: &Conte
     let namespace = apply.namespace().unwrap_or_default();
     let applies: Api<WorkspaceTemplateApply> = Api::namespaced(context.client.clone(), &namespace);
     let doing = format!("writing the status of WorkspaceTemplateApply `{}`", ApplyKey::of(apply));
-    match write::apply_status(&applies, apply, &next, &doing).await {
-        Ok(written) => {
-            context.applies.remember(written);
-            Ok(())
-        }
-        Err(error) if error.is_not_found() => Ok(()),
-        Err(error) => Err(error),
+    if let Some(written) = Error::unless_gone(write::apply_status(&applies, apply, &next, &doing).await)? {
+        context.applies.remember(written);
     }
+    Ok(())
 }

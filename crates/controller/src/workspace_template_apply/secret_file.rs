@@ -45,7 +45,11 @@ enum State {
 }
 
 /// The Secret that holds this content already, or the name of one that will.
-pub(super) async fn choose(sources: &Sources<'_>, content: Hidden) -> Result<SecretFile, Stop> {
+pub(super) async fn choose(
+    sources: &Sources<'_>,
+    content: Hidden,
+    versions: &[String],
+) -> Result<SecretFile, Stop> {
     let existing = list(sources.apply, sources.context).await?;
     for secret in &existing {
         sources.notes.on(Dependency::Secret(Name::new(sources.namespace, secret.name_any())));
@@ -54,7 +58,6 @@ pub(super) async fn choose(sources: &Sources<'_>, content: Hidden) -> Result<Sec
         return Ok(SecretFile { name: secret.name_any(), content, state: State::Written });
     }
     // Versions of the sources, not their content, tell one name from the next.
-    let versions = sources.source_versions().await?;
     let base = tie::label_value(&ApplyKey::of(sources.apply).workspace_name());
     let name = format!("{base}-variables-{}", short_digest(versions.iter().map(String::as_str), 8));
     if let Some(ours) = existing.iter().find(|secret| secret.name_any() == name) {
@@ -114,10 +117,7 @@ pub(super) async fn delete_others(
             continue;
         }
         let doing = format!("deleting Secret `{namespace}/{name}`");
-        match api.delete(&name, &DeleteParams::default()).await.map_err(Error::api(doing)) {
-            Err(error) if !error.is_not_found() => return Err(error),
-            _ => {}
-        }
+        Error::unless_gone(api.delete(&name, &DeleteParams::default()).await.map_err(Error::api(doing)))?;
     }
     Ok(())
 }

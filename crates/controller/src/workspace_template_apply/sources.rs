@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use capt_api::WorkspaceTemplateApply;
 use capt_api::names::Reason;
+use capt_api::reference::{KeySelector, OutputSelector};
 use capt_api::workspace_template_apply::VariableSource;
 use capt_core::apply::Blocked;
 use capt_core::apply::variables::{Found, Sourced};
@@ -29,6 +30,14 @@ pub(super) struct Sources<'reconcile> {
     pub(super) notes: &'reconcile Notes<'reconcile, ApplyKey>,
 }
 
+/// What `variablesFrom` gave.
+pub(super) struct Findings<'apply> {
+    /// Each entry with its value.
+    pub(super) sourced: Vec<Sourced<'apply>>,
+    /// The versions of the Secrets that values came from, of the same reading.
+    pub(super) versions: Vec<String>,
+}
+
 impl Applies for Reader<WorkspaceTemplateApply> {
     fn get(&self, key: &ApplyKey) -> Option<impl std::ops::Deref<Target = WorkspaceTemplateApply> + use<>> {
         Reader::get(self, Some(&key.namespace), &key.name)
@@ -41,7 +50,7 @@ impl Sources<'_> {
         let mut lacking = BTreeSet::new();
         for (index, wait) in self.apply.spec.wait_for_secrets.iter().enumerate() {
             let namespace = self.or_own(wait.namespace.as_deref());
-            let target = self.target(TargetKind::Secret, namespace, &wait.name);
+            let target = Target::new(TargetKind::Secret, namespace, &wait.name);
             self.permit(&Reference { field: format!("spec.waitForSecrets[{index}]"), target }).await?;
             let secret = self.secret(namespace, &wait.name).await?;
             let data = secret.and_then(|secret| secret.data);
@@ -78,16 +87,17 @@ impl Sources<'_> {
         Err(blocked.into())
     }
 
-    /// What is found for each entry of `variablesFrom`.
-    pub(super) async fn variables(&self) -> Result<Vec<Sourced<'_>>, Stop> {
-        let mut sourced = Vec::new();
+    /// What is found for each entry of `variablesFrom`, read once.
+    pub(super) async fn variables(&self) -> Result<Findings<'_>, Stop> {
+        let mut found = Findings { sourced: Vec::new(), versions: Vec::new() };
         for source in &self.apply.spec.variables_from {
-            sourced.push(Sourced { source, found: self.variable(source).await? });
+            let value = self.variable(source, &mut found.versions).await?;
+            found.sourced.push(Sourced { source, found: value });
         }
-        Ok(sourced)
+        Ok(found)
     }
 
-    async fn variable(&self, source: &VariableSource) -> Result<Found, Stop> {
+    async fn variable(&self, source: &VariableSource, versions: &mut Vec<String>) -> Result<Found, Stop> {
         let VariableSource {
             variable,
             config_map_key_ref,
@@ -96,71 +106,63 @@ impl Sources<'_> {
             optional: _,
         } = source;
         let field = format!("spec.variablesFrom: variable `{variable}`");
-        let missing =
-            |what: String| Found::Nothing(Blocked::new(Reason::VariableMissing, format!("{field}: {what}")));
         if let Some(selector) = config_map_key_ref {
-            let namespace = self.or_own(selector.namespace.as_deref());
-            let target = self.target(TargetKind::ConfigMap, namespace, &selector.name);
-            self.permit(&Reference { field: field.clone(), target }).await?;
-            self.notes.on(Dependency::ConfigMap(Name::new(namespace, &selector.name)));
-            let map = self.read::<ConfigMap>(namespace, &selector.name).await?;
-            let value = map.and_then(|map| map.data).and_then(|mut data| data.remove(&selector.key));
-            return Ok(value.map_or_else(
-                || {
-                    missing(format!(
-                        "ConfigMap `{namespace}/{}` has no key `{}`",
-                        selector.name, selector.key
-                    ))
-                },
-                Found::Text,
-            ));
+            self.value_of_config_map(&field, selector).await
+        } else if let Some(selector) = secret_key_ref {
+            self.value_of_secret(&field, selector, versions).await
+        } else if let Some(selector) = workspace_output_ref {
+            self.value_of_output(&field, selector).await
+        } else {
+            Ok(missing(&field, "no source is given"))
         }
-        if let Some(selector) = secret_key_ref {
-            let namespace = self.or_own(selector.namespace.as_deref());
-            let target = self.target(TargetKind::Secret, namespace, &selector.name);
-            self.permit(&Reference { field: field.clone(), target }).await?;
-            let secret = self.secret(namespace, &selector.name).await?;
-            let value = secret.and_then(|secret| secret.data).and_then(|mut data| data.remove(&selector.key));
-            return Ok(value.map_or_else(
-                || missing(format!("Secret `{namespace}/{}` has no key `{}`", selector.name, selector.key)),
-                |value| Found::Secret(value.0),
-            ));
-        }
-        let Some(selector) = workspace_output_ref else {
-            return Ok(missing("no source is given".to_owned()));
-        };
-        let need = self.resolve(&selector.name, self.or_own(selector.namespace.as_deref()));
-        let Some(workspace) = self.context.workspaces.get(None, &need.workspace) else {
-            return Ok(missing(format!("Workspace `{}` does not exist", need.workspace)));
-        };
-        self.permit_workspace(&field, &workspace).await?;
-        let outputs = workspace
-            .status
-            .as_ref()
-            .and_then(|status| status.at_provider.as_ref())
-            .map(|seen| &seen.outputs);
-        Ok(match outputs.and_then(|outputs| outputs.get(&selector.output)).filter(|value| !value.is_null()) {
-            Some(value) => Found::Output(value.clone()),
-            None => missing(format!(
-                "Workspace `{}` has no output `{}` yet (a sensitive output is only in its connection Secret: use secretKeyRef)",
-                need.workspace, selector.output
-            )),
-        })
     }
 
-    /// Which versions of Secrets the secret values come from.
-    pub(super) async fn source_versions(&self) -> Result<Vec<String>, Stop> {
-        let mut versions = Vec::new();
-        for selector in
-            self.apply.spec.variables_from.iter().filter_map(|source| source.secret_key_ref.as_ref())
-        {
-            let namespace = self.or_own(selector.namespace.as_deref());
-            let found = self.secret(namespace, &selector.name).await?;
-            let metadata = found.map(|secret| secret.metadata).unwrap_or_default();
-            versions
-                .extend([metadata.uid.unwrap_or_default(), metadata.resource_version.unwrap_or_default()]);
-        }
-        Ok(versions)
+    async fn value_of_config_map(&self, field: &str, selector: &KeySelector) -> Result<Found, Stop> {
+        let KeySelector { name, key, namespace } = selector;
+        let namespace = self.or_own(namespace.as_deref());
+        let target = Target::new(TargetKind::ConfigMap, namespace, name);
+        self.permit(&Reference { field: field.to_owned(), target }).await?;
+        self.notes.on(Dependency::ConfigMap(Name::new(namespace, name)));
+        let map = self.read::<ConfigMap>(namespace, name).await?;
+        let value = map.and_then(|map| map.data).and_then(|mut data| data.remove(key));
+        let absent = || missing(field, &format!("ConfigMap `{namespace}/{name}` has no key `{key}`"));
+        Ok(value.map_or_else(absent, Found::Text))
+    }
+
+    async fn value_of_secret(
+        &self,
+        field: &str,
+        selector: &KeySelector,
+        versions: &mut Vec<String>,
+    ) -> Result<Found, Stop> {
+        let KeySelector { name, key, namespace } = selector;
+        let namespace = self.or_own(namespace.as_deref());
+        let target = Target::new(TargetKind::Secret, namespace, name);
+        self.permit(&Reference { field: field.to_owned(), target }).await?;
+        let Secret { metadata, data, .. } = self.secret(namespace, name).await?.unwrap_or_default();
+        versions.extend([metadata.uid.unwrap_or_default(), metadata.resource_version.unwrap_or_default()]);
+        let value = data.and_then(|mut data| data.remove(key));
+        let absent = || missing(field, &format!("Secret `{namespace}/{name}` has no key `{key}`"));
+        Ok(value.map_or_else(absent, |value| Found::Secret(value.0)))
+    }
+
+    async fn value_of_output(&self, field: &str, selector: &OutputSelector) -> Result<Found, Stop> {
+        let OutputSelector { name, output, namespace } = selector;
+        let need = self.resolve(name, self.or_own(namespace.as_deref()));
+        let Some(workspace) = self.context.workspaces.get(None, &need.workspace) else {
+            return Ok(missing(field, &format!("Workspace `{}` does not exist", need.workspace)));
+        };
+        self.permit_workspace(field, &workspace).await?;
+        let reported = workspace.status.as_ref().and_then(|status| status.at_provider.as_ref());
+        let value = reported.and_then(|seen| seen.outputs.get(output)).filter(|value| !value.is_null());
+        let absent = || {
+            let problem = format!(
+                "Workspace `{}` has no output `{output}` yet (a sensitive output is only in its connection Secret: use secretKeyRef)",
+                need.workspace
+            );
+            missing(field, &problem)
+        };
+        Ok(value.cloned().map_or_else(absent, Found::Output))
     }
 
     /// Refuses references that lead to another namespace and are not granted.
@@ -204,7 +206,7 @@ impl Sources<'_> {
         match tie::apply_of(&workspace.metadata) {
             Some(maker) if maker.namespace != self.namespace => {
                 let name = workspace.metadata.name.clone().unwrap_or_default();
-                let target = self.target(TargetKind::Workspace, &maker.namespace, &name);
+                let target = Target::new(TargetKind::Workspace, &maker.namespace, &name);
                 self.permit(&Reference { field: field.to_owned(), target }).await
             }
             _ => Ok(()),
@@ -242,11 +244,10 @@ impl Sources<'_> {
         let doing = format!("reading {} `{namespace}/{name}`", K::kind(&()));
         Ok(api.get_opt(name).await.map_err(Error::api(doing))?)
     }
+}
 
-    #[expect(clippy::unused_self, reason = "reads as a sentence where it is called")]
-    fn target(&self, kind: TargetKind, namespace: &str, name: &str) -> Target {
-        Target { kind, namespace: namespace.to_owned(), name: name.to_owned() }
-    }
+fn missing(field: &str, what: &str) -> Found {
+    Found::Nothing(Blocked::new(Reason::VariableMissing, format!("{field}: {what}")))
 }
 
 async fn granted<K>(api: &Api<K>, name: &str, namespace: &str) -> Result<bool, Error>

@@ -8,7 +8,6 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use super::Blocked;
 use super::decide::{Mode, Step, WorkspaceFacts};
 use crate::condition::{Stamp, Truth, condition, upsert};
-use crate::graph;
 use crate::tie;
 
 /// What came of a step.
@@ -132,7 +131,7 @@ fn applied(step: &Step, outcome: &Result<Effect, Blocked>, workspace: Option<&Wo
             format!("Workspace `{}` is about to be made", record.workspace),
         ),
         Step::AwaitDependents(dependents) => {
-            let names = graph::describe(dependents).replace(" → ", ", ");
+            let names = dependents.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
             let name = workspace.map_or("", WorkspaceFacts::name);
             Statement::new(
                 Truth::False,
