@@ -1,5 +1,6 @@
 //! `cargo xtask soak`: long random runs, reproducible by their seed.
 
+mod engine;
 mod home;
 mod objects;
 
@@ -22,13 +23,24 @@ pub(crate) struct Arguments {
 enum Subject {
     /// `capt up`, stopped and killed at random moments
     Home(HomeArguments),
+    /// Applies of slow resources, interrupted at random moments
+    Engine(EngineArguments),
 }
 
 #[derive(Debug, Args)]
-struct HomeArguments {
-    /// How often it is stopped or killed
+struct EngineArguments {
+    /// How often it is stopped, and how often killed
     #[arg(long, default_value_t = 10)]
     rounds: u32,
+    /// What is ended; both, one after the other, by default
+    #[arg(long, value_enum)]
+    subject: Option<engine::Subject>,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+struct Common {
     /// What chooses the moments; a new one is chosen and printed by default
     #[arg(long)]
     seed: Option<u64>,
@@ -37,19 +49,48 @@ struct HomeArguments {
     capt: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+struct HomeArguments {
+    /// How often it is stopped or killed
+    #[arg(long, default_value_t = 10)]
+    rounds: u32,
+    #[command(flatten)]
+    common: Common,
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let Subject::Home(arguments) = &arguments.subject;
-    let capt = match &arguments.capt {
-        Some(path) => fs::canonicalize(path).with_context(|| format!("looking for {}", path.display()))?,
-        None => build()?,
-    };
-    let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..));
-    println!("seed {seed}");
-    let runtime = tokio::runtime::Runtime::new()?;
-    let summary = runtime.block_on(home::soak(&capt, arguments.rounds, seed))?;
-    println!("{}", serde_json::to_string_pretty(&summary)?);
-    ensure!(summary.is_clean(), "with seed {seed} something was lost or left behind");
+    match &arguments.subject {
+        Subject::Home(HomeArguments { rounds, common }) => {
+            let (capt, seed) = common.resolve()?;
+            let summary = tokio::runtime::Runtime::new()?.block_on(home::soak(&capt, *rounds, seed))?;
+            println!("{}", serde_json::to_string_pretty(&summary)?);
+            ensure!(summary.is_clean(), "with seed {seed} something was lost or left behind");
+        }
+        Subject::Engine(EngineArguments { rounds, subject, common }) => {
+            let (capt, seed) = common.resolve()?;
+            let runtime = tokio::runtime::Runtime::new()?;
+            let both = [engine::Subject::Manager, engine::Subject::Home];
+            for subject in both.into_iter().filter(|one| subject.is_none_or(|wanted| wanted == *one)) {
+                let summary = runtime.block_on(engine::soak(&capt, subject, *rounds, seed))?;
+                println!("{}", serde_json::to_string_pretty(&summary)?);
+                ensure!(summary.is_clean(), "with seed {seed} state and reality do not agree");
+            }
+        }
+    }
     Ok(())
+}
+
+impl Common {
+    /// The binary and the seed, which is printed.
+    fn resolve(&self) -> anyhow::Result<(PathBuf, u64)> {
+        let capt = match &self.capt {
+            Some(path) => fs::canonicalize(path).with_context(|| format!("looking for {}", path.display()))?,
+            None => build()?,
+        };
+        let seed = self.seed.unwrap_or_else(|| fastrand::u64(..));
+        println!("seed {seed}");
+        Ok((capt, seed))
+    }
 }
 
 /// Builds the binary beside this one.

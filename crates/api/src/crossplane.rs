@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::engine_status::EngineStatus;
+
 /// The spec of a Workspace: one root module of Terraform and how to run it.
 #[derive(CustomResource, KubeSchema, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[kube(
@@ -330,6 +332,9 @@ pub struct WorkspaceStatus {
     /// The last value of the `crossplane.io/reconcile-requested-at` annotation that was acted on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_handled_reconcile_at: Option<String>,
+    /// What CAPT's own engine does and did. Crossplane does not know this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineStatus>,
 }
 
 /// What Terraform reported.

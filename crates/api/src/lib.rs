@@ -11,6 +11,8 @@ pub mod capt_control_plane;
 pub mod crd;
 pub mod crossplane;
 pub mod endpoint;
+pub mod engine_status;
+pub mod flux;
 pub mod names;
 pub mod reference;
 pub mod template_metadata;

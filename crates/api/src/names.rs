@@ -1,12 +1,25 @@
 //! Every word of the API that is compared as text: labels, annotations, finalizers, condition types and reasons.
 //!
-//! Nothing outside this file spells one of them.
+//! Nothing outside this file and [`reason`] spells one of them.
+
+mod reason;
+
+pub use reason::Reason;
 
 /// The field manager of every server-side apply that CAPT makes.
 pub const FIELD_MANAGER: &str = "capt";
 
 /// The field manager of what keeps a Workspace frozen, so that it can be taken away as one.
 pub const FREEZING_FIELD_MANAGER: &str = "capt-freeze";
+
+/// The field manager of what the Terraform engine notes on objects that others write too.
+pub const ENGINE_FIELD_MANAGER: &str = "capt-engine";
+
+/// The type of a connection Secret, as Crossplane has it.
+pub const CONNECTION_SECRET_TYPE: &str = "connection.crossplane.io/v1alpha1";
+
+/// The end of the names of states that CAPT places itself.
+pub const STATE_SUFFIX: &str = "capt";
 
 /// The value of the `managed-by` label on what CAPT makes.
 pub const MANAGED_BY_CAPT: &str = "capt";
@@ -51,6 +64,16 @@ pub mod label {
     pub const APPLY_NAME: &str = "capt.cluster.x-k8s.io/apply-name";
     /// On a Workspace: the uid of the `WorkspaceTemplateApply` it is derived from.
     pub const APPLY_UID: &str = "capt.cluster.x-k8s.io/apply-uid";
+    /// On what the Terraform engine keeps of a Workspace (record, snapshots, plan): the Workspace's name, shortened if long.
+    pub const WORKSPACE: &str = "capt.cluster.x-k8s.io/workspace";
+    /// On what the Terraform engine keeps of a Workspace: what it is (`state`, `record`, `snapshot`, `plan`, `access`).
+    pub const ROLE: &str = "capt.cluster.x-k8s.io/role";
+    /// Terraform's kubernetes backend: on every part of a state.
+    pub const TERRAFORM_STATE: &str = "tfstate";
+    /// Terraform's kubernetes backend: the Terraform workspace that a state belongs to.
+    pub const TERRAFORM_STATE_WORKSPACE: &str = "tfstateWorkspace";
+    /// Terraform's kubernetes backend: the end of the state's name.
+    pub const TERRAFORM_STATE_SUFFIX: &str = "tfstateSecretSuffix";
 }
 
 /// Annotations.
@@ -63,6 +86,28 @@ pub mod annotation {
     pub const DELETE_FOR_MOVE: &str = "clusterctl.cluster.x-k8s.io/delete-for-move";
     /// Crossplane: the Workspace is not reconciled while this is `"true"`.
     pub const CROSSPLANE_PAUSED: &str = "crossplane.io/paused";
+    /// Crossplane: the name of the Terraform workspace; the Workspace's own name if nothing is said.
+    pub const EXTERNAL_NAME: &str = "crossplane.io/external-name";
+    /// Crossplane: how often reality is compared with the Workspace, for example `10m`.
+    pub const POLL_INTERVAL: &str = "crossplane.io/poll-interval";
+    /// Crossplane: a new value brings up the Workspace once.
+    pub const RECONCILE_REQUESTED_AT: &str = "crossplane.io/reconcile-requested-at";
+    /// On a Workspace or its `WorkspaceTemplateApply`: the plan, by its hash, that the user approves.
+    pub const APPROVE_PLAN: &str = "capt.cluster.x-k8s.io/approve-plan";
+    /// On a Workspace: `Correct`, `Report` or `Ignore` what was changed behind Terraform's back.
+    pub const DRIFT_POLICY: &str = "capt.cluster.x-k8s.io/drift-policy";
+    /// On a Workspace: resource types or addresses, separated by commas, that are not destroyed or replaced without approval;
+    /// `*` for all of them, `none` for none.
+    pub const PROTECT: &str = "capt.cluster.x-k8s.io/protect";
+    /// On a Workspace: the identifier of a lock that is to be released although its holder may be alive.
+    pub const FORCE_UNLOCK: &str = "capt.cluster.x-k8s.io/force-unlock";
+    /// On a Workspace: `"true"` goes on although the state that was there is missing.
+    pub const ACCEPT_MISSING_STATE: &str = "capt.cluster.x-k8s.io/accept-missing-state";
+    /// On a `WorkspaceTemplateApply`, or on a Workspace that has none: the Secret with the state (`namespace/name`), once
+    /// there is something in it.
+    pub const STATE: &str = "capt.cluster.x-k8s.io/state";
+    /// On what the Terraform engine keeps of a Workspace: the Workspace's full name.
+    pub const WORKSPACE: &str = "capt.cluster.x-k8s.io/workspace";
     /// On a Workspace: CAPT has paused it because its apply lives on in another cluster.
     pub const FROZEN: &str = "capt.cluster.x-k8s.io/frozen";
     /// On a `WorkspaceTemplateApply`: the name of its Workspace (status does not move, annotations do).
@@ -85,6 +130,10 @@ pub mod annotation {
 pub mod finalizer {
     /// Holds a `WorkspaceTemplateApply` until its Workspace is gone.
     pub const WORKSPACE: &str = "capt.cluster.x-k8s.io/workspace";
+    /// Holds a Workspace until its infrastructure is gone. Crossplane's own, so that either of us can let go of it.
+    pub const MANAGED_RESOURCE: &str = "finalizer.managedresource.crossplane.io";
+    /// Holds a state, and what a destroy needs, until the infrastructure is gone; a namespace that is deleted waits for it.
+    pub const STATE: &str = "capt.cluster.x-k8s.io/state";
     /// What the earlier Go implementation put on the same objects; removed together with ours.
     pub const LEGACY: &str = "infrastructure.cluster.x-k8s.io/finalizer";
 }
@@ -99,157 +148,12 @@ pub mod condition {
     pub const SYNCED: &str = "Synced";
     /// The object is not reconciled at present.
     pub const PAUSED: &str = "Paused";
-}
-
-/// Reasons of conditions and Events.
-///
-/// One enum, so that a reason cannot be misspelt and every reason can be listed in the documentation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Reason {
-    /// The Workspace carries the present template and variables.
-    UpToDate,
-    /// The Workspace was created.
-    WorkspaceCreated,
-    /// The Workspace was changed.
-    WorkspaceUpdated,
-    /// An existing Workspace was taken over.
-    WorkspaceAdopted,
-    /// The Workspace reports Ready.
-    WorkspaceReady,
-    /// The Workspace does not report Ready yet, or no longer does.
-    WorkspaceNotReady,
-    /// The Workspace is gone although it should be there; it is made again.
-    WorkspaceMissing,
-    /// A Workspace of this name belongs to somebody else.
-    WorkspaceNotOwned,
-    /// The Workspace stays although its apply is deleted.
-    WorkspaceRetained,
-    /// The Workspace is left alone because its apply was moved to another cluster.
-    WorkspaceMoved,
-    /// The Workspace's kind is not installed.
-    WorkspaceKindMissing,
-    /// The referenced template does not exist.
-    TemplateNotFound,
-    /// The template cannot be used as it is.
-    TemplateInvalid,
-    /// The template can be used.
-    TemplateValid,
-    /// The inline module is not valid HCL or JSON.
-    ModuleInvalid,
-    /// A Secret that the apply waits for is missing or incomplete.
-    WaitingForSecrets,
-    /// A Workspace that the apply waits for is missing or not Ready.
-    WaitingForWorkspaces,
-    /// Applies wait for each other in a circle.
-    DependencyCycle,
-    /// A variable's source does not exist or has no such key.
-    VariableMissing,
-    /// A variable's value cannot be used.
-    VariableInvalid,
-    /// A reference leads to another namespace that has not granted it.
-    ReferenceNotGranted,
-    /// A Secret of a name that CAPT needs belongs to somebody else.
-    SecretNotOwned,
-    /// The rendered Workspace is larger than the API server takes.
-    WorkspaceTooLarge,
-    /// The API server refused the Workspace.
-    WorkspaceRefused,
-    /// A change waits for the user's approval.
-    ApprovalRequired,
-    /// A change is held back by `updatePolicy: Pinned`.
-    Pinned,
-    /// Reconciling is switched off by the user or by Cluster API.
-    Paused,
-    /// Reconciling is on.
-    NotPaused,
-    /// The object is being deleted.
-    Deleting,
-    /// Deletion waits for others that still use the Workspace.
-    WaitingForDependents,
-    /// The API server could not be asked.
-    ApiError,
-    /// The object itself cannot be read.
-    Unreadable,
-}
-
-impl Reason {
-    /// Every reason, for documentation and tests.
-    pub const ALL: &[Self] = &[
-        Self::UpToDate,
-        Self::WorkspaceCreated,
-        Self::WorkspaceUpdated,
-        Self::WorkspaceAdopted,
-        Self::WorkspaceReady,
-        Self::WorkspaceNotReady,
-        Self::WorkspaceMissing,
-        Self::WorkspaceNotOwned,
-        Self::WorkspaceRetained,
-        Self::WorkspaceMoved,
-        Self::WorkspaceKindMissing,
-        Self::TemplateNotFound,
-        Self::TemplateInvalid,
-        Self::TemplateValid,
-        Self::ModuleInvalid,
-        Self::WaitingForSecrets,
-        Self::WaitingForWorkspaces,
-        Self::DependencyCycle,
-        Self::VariableMissing,
-        Self::VariableInvalid,
-        Self::ReferenceNotGranted,
-        Self::SecretNotOwned,
-        Self::WorkspaceTooLarge,
-        Self::WorkspaceRefused,
-        Self::ApprovalRequired,
-        Self::Pinned,
-        Self::Paused,
-        Self::NotPaused,
-        Self::Deleting,
-        Self::WaitingForDependents,
-        Self::ApiError,
-        Self::Unreadable,
-    ];
-
-    /// The word as it stands in conditions, Events and metrics.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::UpToDate => "UpToDate",
-            Self::WorkspaceCreated => "WorkspaceCreated",
-            Self::WorkspaceUpdated => "WorkspaceUpdated",
-            Self::WorkspaceAdopted => "WorkspaceAdopted",
-            Self::WorkspaceReady => "WorkspaceReady",
-            Self::WorkspaceNotReady => "WorkspaceNotReady",
-            Self::WorkspaceMissing => "WorkspaceMissing",
-            Self::WorkspaceNotOwned => "WorkspaceNotOwned",
-            Self::WorkspaceRetained => "WorkspaceRetained",
-            Self::WorkspaceMoved => "WorkspaceMoved",
-            Self::WorkspaceKindMissing => "WorkspaceKindMissing",
-            Self::TemplateNotFound => "TemplateNotFound",
-            Self::TemplateInvalid => "TemplateInvalid",
-            Self::TemplateValid => "TemplateValid",
-            Self::ModuleInvalid => "ModuleInvalid",
-            Self::WaitingForSecrets => "WaitingForSecrets",
-            Self::WaitingForWorkspaces => "WaitingForWorkspaces",
-            Self::DependencyCycle => "DependencyCycle",
-            Self::VariableMissing => "VariableMissing",
-            Self::VariableInvalid => "VariableInvalid",
-            Self::ReferenceNotGranted => "ReferenceNotGranted",
-            Self::SecretNotOwned => "SecretNotOwned",
-            Self::WorkspaceTooLarge => "WorkspaceTooLarge",
-            Self::WorkspaceRefused => "WorkspaceRefused",
-            Self::ApprovalRequired => "ApprovalRequired",
-            Self::Pinned => "Pinned",
-            Self::Paused => "Paused",
-            Self::NotPaused => "NotPaused",
-            Self::Deleting => "Deleting",
-            Self::WaitingForDependents => "WaitingForDependents",
-            Self::ApiError => "ApiError",
-            Self::Unreadable => "Unreadable",
-        }
-    }
-}
-
-impl std::fmt::Display for Reason {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(self.as_str())
-    }
+    /// On a Workspace: somebody holds the lock on its state.
+    pub const LOCKED: &str = "Locked";
+    /// On a Workspace: the infrastructure differs from what was applied.
+    pub const DRIFTED: &str = "Drifted";
+    /// On a Workspace: a plan waits for approval.
+    pub const APPROVAL_REQUIRED: &str = "ApprovalRequired";
+    /// On a Workspace: its state nears the size that a Secret can hold.
+    pub const STATE_LARGE: &str = "StateLarge";
 }

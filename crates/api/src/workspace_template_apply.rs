@@ -76,6 +76,29 @@ pub struct WorkspaceTemplateApplySpec {
     /// How a later change of template or variables reaches the Workspace.
     #[serde(default)]
     pub update_policy: UpdatePolicy,
+    /// What is done when the infrastructure was changed behind Terraform's back; `Correct` if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift_policy: Option<DriftPolicy>,
+    /// Types (`aws_db_instance`) or addresses (`module.db.aws_db_instance.main`) of resources that are not destroyed or replaced
+    /// without approval, beside control planes and networks; `*` for all of them, `none` for none at all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(max = 512)))]
+    #[x_kube(merge_strategy = ListMerge::Set)]
+    #[x_kube(validation = Rule::new("self.all(name, name.trim() != '')").message("names must not be empty: write types or addresses of resources, for example aws_db_instance"))]
+    #[x_kube(validation = Rule::new("!('*' in self && 'none' in self)").message("* protects everything and none takes the protection away: write one of them"))]
+    pub protected_resources: Vec<String>,
+}
+
+/// What is done when the infrastructure was changed behind Terraform's back.
+#[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DriftPolicy {
+    /// Make it again as it was applied.
+    #[default]
+    Correct,
+    /// Tell, and change nothing.
+    Report,
+    /// Do not look.
+    Ignore,
 }
 
 /// How a later change of template or variables reaches the Workspace.

@@ -1,11 +1,15 @@
 //! What the user can type.
 #![expect(clippy::doc_markdown, reason = "the docs are help texts, which show backticks as they are")]
 
+mod engine;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
+
+pub(crate) use engine::{EngineArguments, EngineChoice, Place};
 
 /// Kubernetes clusters from Terraform modules, as Cluster API objects.
 #[derive(Debug, Parser)]
@@ -76,9 +80,9 @@ pub(crate) enum Command {
 /// Run a management cluster on this machine, until Ctrl-C.
 ///
 /// Starts etcd, kube-apiserver and kube-controller-manager as child processes, installs the kinds, writes a
-/// kubeconfig and runs the controllers. The binaries are taken from the directory CAPT_ASSETS or from PATH, else
-/// downloaded, else built with Go; the first time takes minutes. Nothing needs root or containers. Everything
-/// listens on 127.0.0.1 only.
+/// kubeconfig and runs the controllers, which run OpenTofu or Terraform. The binaries are taken from the directory
+/// CAPT_ASSETS or from PATH, else downloaded, else built with Go; the first time takes minutes. Nothing needs root or
+/// containers. Everything listens on 127.0.0.1 only.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -86,7 +90,8 @@ Examples:
   capt up --dir /tmp/try        data elsewhere: a second, independent cluster
   rm -r ~/.local/share/capt     forget the cluster (while it is stopped)
 
-Ctrl-C or SIGTERM stops everything in order and keeps the data; a second Ctrl-C does not wait.")]
+Ctrl-C or SIGTERM stops everything in order and keeps the data. Running applies are asked to stop and waited for;
+a second Ctrl-C does not wait.")]
 pub(crate) struct UpArguments {
     /// Where the cluster keeps its data, from one start to the next
     #[arg(long, value_name = "DIR")]
@@ -94,6 +99,8 @@ pub(crate) struct UpArguments {
     /// Where probes and metrics are served, for example 127.0.0.1:9440 (nowhere by default)
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) diagnostics_address: Option<SocketAddr>,
+    #[command(flatten)]
+    pub(crate) engine: EngineArguments,
 }
 
 /// Run the controllers for a cluster that is there already.
@@ -106,8 +113,9 @@ Examples:
   capt manager                                       in a pod
   capt manager --kubeconfig FILE --leader-elect=false --diagnostics-address none
   capt manager --namespace team-a --watch-filter blue
+  capt manager --engine crossplane                   where Crossplane's provider-terraform runs Terraform
 
-SIGTERM or Ctrl-C ends it: work in progress is finished, the lease is released.")]
+SIGTERM or Ctrl-C ends it: running applies are asked to stop and waited for, the lease is released.")]
 pub(crate) struct ManagerArguments {
     /// The cluster, and who we are there
     #[arg(long, value_name = "FILE")]
@@ -134,6 +142,10 @@ pub(crate) struct ManagerArguments {
     /// Let references lead to Secrets and ConfigMaps of any namespace, without a grant
     #[arg(long)]
     pub(crate) allow_cross_namespace_references: bool,
+    #[command(flatten)]
+    pub(crate) engine: EngineArguments,
+    #[command(flatten)]
+    pub(crate) place: Place,
 }
 
 /// Where probes and metrics are served, if anywhere.

@@ -12,6 +12,9 @@ use anyhow::Context;
 use crate::cli::Command;
 use crate::printer::Printer;
 
+/// Where CAPT keeps what belongs to no other namespace, when it does not run in one.
+const HOME_NAMESPACE: &str = "capt-system";
+
 /// Does what the user asked for.
 pub(crate) fn run(command: Command, printer: Printer) -> anyhow::Result<()> {
     match command {

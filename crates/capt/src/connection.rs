@@ -6,6 +6,9 @@ mod wait;
 use std::env;
 use std::path::Path;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use capt_controller::options::Server;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 
@@ -14,10 +17,16 @@ pub(crate) use wait::until_it_answers;
 
 const KUBECONFIG: &str = "KUBECONFIG";
 
-/// A client, where it leads to, and where we know that from.
+/// The width of a line of a PEM file.
+const LINE: usize = 64;
+
+/// A client, and where it leads to.
 pub(crate) struct Connection {
     pub(crate) client: Client,
-    pub(crate) server: String,
+    /// The way for others, who have no client of ours.
+    pub(crate) server: Server,
+    /// Whether the server has to show that it is the right one.
+    pub(crate) verified: bool,
 }
 
 /// Looks for a cluster: in the given file, else in those of the variable `KUBECONFIG`, else in the pod, else in
@@ -27,10 +36,36 @@ pub(crate) async fn find(file: Option<&Path>) -> Result<Connection, Error> {
         Some(file) => from_files(&file.display().to_string(), || Kubeconfig::read_from(file)).await?,
         None => from_surroundings().await?,
     };
-    let server = config.cluster_url.to_string();
-    let client =
-        Client::try_from(config).map_err(|source| Error::Client { server: server.clone(), source })?;
-    Ok(Connection { client, server })
+    let server = server(&config);
+    let verified = !config.accept_invalid_certs;
+    let client = Client::try_from(config)
+        .map_err(|source| Error::Client { server: server.address.clone(), source })?;
+    Ok(Connection { client, server, verified })
+}
+
+fn server(config: &Config) -> Server {
+    Server {
+        address: config.cluster_url.to_string().trim_end_matches('/').to_owned(),
+        certificate_authority: config
+            .root_cert
+            .as_ref()
+            .map(|certificates| certificates.iter().map(|certificate| pem(certificate)).collect()),
+        server_name: config.tls_server_name.clone(),
+    }
+}
+
+fn pem(certificate: &[u8]) -> String {
+    let mut text = "-----BEGIN CERTIFICATE-----\n".to_owned();
+    let mut column = 0;
+    for letter in STANDARD.encode(certificate).chars() {
+        if column == LINE {
+            text.push('\n');
+            column = 0;
+        }
+        text.push(letter);
+        column += 1;
+    }
+    text + "\n-----END CERTIFICATE-----\n"
 }
 
 async fn from_surroundings() -> Result<Config, Error> {
@@ -53,4 +88,33 @@ async fn from_files(
     let broken = |problem| Error::kubeconfig(name, problem);
     let kubeconfig = read().map_err(broken)?;
     Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.map_err(broken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn others_trust_the_same_certificates_under_the_same_name() {
+        let authorities = [pem(&[1; 100]), pem(&[2; 48])].concat();
+        let cluster = serde_json::json!({
+            "server": "https://127.0.0.1:6443/",
+            "tls-server-name": "kubernetes",
+            "certificate-authority-data": STANDARD.encode(&authorities),
+        });
+        let kubeconfig = serde_json::json!({
+            "current-context": "here",
+            "contexts": [{ "name": "here", "context": { "cluster": "there", "user": "me" } }],
+            "clusters": [{ "name": "there", "cluster": cluster }],
+            "users": [{ "name": "me", "user": { "token": "hunter2" } }],
+        });
+        let kubeconfig = serde_json::from_value(kubeconfig).unwrap();
+        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+
+        let server = server(&config);
+
+        assert_eq!(server.address, "https://127.0.0.1:6443");
+        assert_eq!(server.server_name.as_deref(), Some("kubernetes"));
+        assert_eq!(server.certificate_authority, Some(authorities));
+    }
 }

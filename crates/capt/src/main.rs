@@ -3,9 +3,13 @@
 mod cli;
 mod commands;
 mod connection;
+mod directory;
+mod engine;
+mod log_lines;
 mod printer;
 mod signals;
 mod telemetry;
+mod thread;
 
 use std::process::ExitCode;
 

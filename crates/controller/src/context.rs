@@ -1,11 +1,10 @@
 //! What every driver has at hand.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use capt_api::{Cluster, Workspace, WorkspaceTemplate, WorkspaceTemplateApply};
-use capt_core::tie::ApplyKey;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use k8s_openapi::jiff::Timestamp;
 use kube::Client;
@@ -13,10 +12,11 @@ use kube::runtime::controller::Action;
 use kube::runtime::events::Recorder;
 
 use crate::error::{Error, Retry};
-use crate::index::{Index, Name};
+use crate::index::{Dependent, Index, Name};
 use crate::metrics::{Kind, Metrics};
 use crate::options::Options;
 use crate::store::{Held, Reader};
+use crate::workspace::Terraform;
 
 /// What every driver has at hand.
 pub(crate) struct Context {
@@ -28,8 +28,10 @@ pub(crate) struct Context {
     pub(crate) templates: Reader<WorkspaceTemplate>,
     pub(crate) workspaces: Reader<Workspace>,
     pub(crate) clusters: Reader<Cluster>,
-    pub(crate) index: Index<ApplyKey>,
+    pub(crate) index: Index<Dependent>,
     pub(crate) attempts: Attempts,
+    /// What runs Workspaces; `None` where Crossplane does.
+    pub(crate) terraform: Option<Arc<Terraform>>,
 }
 
 impl Context {

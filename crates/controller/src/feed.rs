@@ -59,7 +59,7 @@ pub(crate) async fn follow<K>(
 {
     let reader = writer.as_reader();
     loop {
-        await_kind(&source, &known).await;
+        await_kind::<K>(&source.client, source.kind, || known.set_presence(Presence::Absent)).await;
         let events = watcher(source.api.clone(), source.config.clone())
             .modify(move |object: &mut Guarded<K>| {
                 object.meta_mut().managed_fields = None;
@@ -122,17 +122,42 @@ pub(crate) async fn overhear<K>(
     K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     loop {
-        let events = watcher(source.api.clone(), source.config.clone()).default_backoff();
-        let mut events = std::pin::pin!(events);
-        while let Some(event) = next(&mut events, source.kind, &source.metrics).await {
-            match &event {
-                Event::Apply(PartialObjectMeta { metadata, .. })
-                | Event::InitApply(PartialObjectMeta { metadata, .. })
-                | Event::Delete(PartialObjectMeta { metadata, .. }) => touched(metadata),
-                Event::Init | Event::InitDone => {}
-            }
-        }
+        overhear_served(&source, &mut touched).await;
         sleep(PAUSE).await;
+    }
+}
+
+/// As [`overhear`], for a kind that may not be installed: it is waited for.
+pub(crate) async fn overhear_custom<K>(
+    source: Source<PartialObjectMeta<K>>,
+    mut touched: impl FnMut(&ObjectMeta) + Send,
+) where
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
+{
+    loop {
+        await_kind::<K>(&source.client, source.kind, || ()).await;
+        overhear_served(&source, &mut touched).await;
+        // A kind that is served and yet not found is not asked for without a pause.
+        sleep(PAUSE).await;
+    }
+}
+
+/// Watches metadata until the kind is not served any more.
+async fn overhear_served<K>(
+    source: &Source<PartialObjectMeta<K>>,
+    touched: &mut (impl FnMut(&ObjectMeta) + Send),
+) where
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
+{
+    let events = watcher(source.api.clone(), source.config.clone()).default_backoff();
+    let mut events = std::pin::pin!(events);
+    while let Some(event) = next(&mut events, source.kind, &source.metrics).await {
+        match &event {
+            Event::Apply(PartialObjectMeta { metadata, .. })
+            | Event::InitApply(PartialObjectMeta { metadata, .. })
+            | Event::Delete(PartialObjectMeta { metadata, .. }) => touched(metadata),
+            Event::Init | Event::InitDone => {}
+        }
     }
 }
 
@@ -165,12 +190,8 @@ fn is_kind_missing(error: &watcher::Error) -> bool {
     }
 }
 
-/// Waits until the API server serves a kind in the version that we read.
-async fn await_kind<K>(source: &Source<Guarded<K>>, known: &Reader<K>)
-where
-    K: Resource<DynamicType = ()> + Clone + Debug + 'static,
-{
-    let Source { client, kind, .. } = source;
+/// Waits until the API server serves a kind in the version that we read. `absent` is told when it does not.
+async fn await_kind<K: Resource<DynamicType = ()>>(client: &Client, kind: Kind, absent: impl FnOnce()) {
     let crds: Api<CustomResourceDefinition> = Api::all(client.clone());
     let name = format!("{}.{}", K::plural(&()), K::group(&()));
     let version = K::version(&());
@@ -179,7 +200,7 @@ where
         Ok(found) => {
             let installed = found.is_some();
             info!(%kind, crd = name, %version, installed, "the kind is not served in this version yet; waiting for it");
-            known.set_presence(Presence::Absent);
+            absent();
         }
         // Whoever may not read CRDs can still watch the kind itself.
         Err(_) => return,

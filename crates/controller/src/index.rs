@@ -8,6 +8,17 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use capt_core::tie::ApplyKey;
+
+/// Who must be looked at again.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Dependent {
+    /// A `WorkspaceTemplateApply`.
+    Apply(ApplyKey),
+    /// A Workspace.
+    Workspace(String),
+}
+
 /// Something that an object depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Dependency {
@@ -25,6 +36,18 @@ pub(crate) enum Dependency {
     ConfigMap(Name),
     /// A Namespace.
     Namespace(String),
+    /// A `ProviderConfig`.
+    ProviderConfig(String),
+    /// A source of Flux.
+    FluxSource(FluxKind, Name),
+}
+
+/// A kind of source of Flux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum FluxKind {
+    GitRepository,
+    OciRepository,
+    Bucket,
 }
 
 /// Namespace and name.

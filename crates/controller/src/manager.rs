@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::channel::mpsc::unbounded;
+use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 use kube::Client;
 use kube::runtime::events::{Recorder, Reporter};
-use kube::runtime::reflector;
+use kube::runtime::reflector::{self, ObjectRef};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -21,8 +21,9 @@ use crate::index::Index;
 use crate::leader::Leadership;
 use crate::metrics::{Kind, Metrics};
 use crate::options::Options;
-use crate::store::{Presence, Reader};
+use crate::store::{Guarded, Presence, Reader};
 use crate::watches::{self, Queues, Writers};
+use crate::workspace::{self, Terraform};
 use crate::{workspace_template, workspace_template_apply};
 
 /// How long running reconciles may take to end. Each can be cut off between any two lines.
@@ -55,10 +56,13 @@ pub async fn run(client: Client, options: Options, shutdown: CancellationToken) 
             TcpListener::bind(address).await.map_err(|source| Error::Listen { address, source })?;
         servers.spawn(diagnostics::serve(listener, metrics.clone(), seen, serving.child_token()));
     }
-    match options.leader_election.clone() {
-        None => act(client, options, metrics, &readiness, shutdown).await,
+    let terraform = options.terraform.clone().map(|given| Arc::new(Terraform::new(given, metrics.clone())));
+    let manager = Manager { client, options, metrics, terraform, shutdown };
+    match manager.options.leader_election.clone() {
+        None => manager.act(&readiness, manager.shutdown.child_token()).await,
         Some(election) => {
-            let leadership = Leadership::new(client.clone(), election);
+            let leadership = Leadership::new(manager.client.clone(), election);
+            let shutdown = &manager.shutdown;
             while !shutdown.is_cancelled() {
                 readiness.send_replace(Readiness::StandingBy);
                 let stop = shutdown.child_token();
@@ -66,7 +70,7 @@ pub async fn run(client: Client, options: Options, shutdown: CancellationToken) 
                     () = shutdown.cancelled() => break,
                     () = leadership.acquire() => {}
                 }
-                let acting = act(client.clone(), options.clone(), metrics.clone(), &readiness, stop.clone());
+                let acting = manager.act(&readiness, stop.clone());
                 let mut acting = std::pin::pin!(acting);
                 tokio::select! {
                     () = &mut acting => {}
@@ -86,62 +90,121 @@ pub async fn run(client: Client, options: Options, shutdown: CancellationToken) 
     Ok(())
 }
 
-/// Watches and reconciles until `shutdown`; running reconciles are allowed to end.
-async fn act(
+/// What stays the same over leaderships.
+struct Manager {
     client: Client,
     options: Options,
     metrics: Metrics,
-    readiness: &watch::Sender<Readiness>,
+    terraform: Option<Arc<Terraform>>,
     shutdown: CancellationToken,
-) {
-    readiness.send_replace(Readiness::Starting("the first listing of its objects"));
-    metrics.leads(true);
-    let (context, writers) = context(client, options, metrics.clone());
-    let (apply_sender, applies) = unbounded();
-    let (template_sender, templates) = unbounded();
-    let queues = Queues { applies: apply_sender, templates: template_sender };
-    let mut watching = JoinSet::new();
-    watches::start(&context, writers, &queues, &mut watching);
-    tokio::select! {
-        () = shutdown.cancelled() => {}
-        () = listed(&context) => {
-            readiness.send_replace(Readiness::Acting);
-            info!("watching and reconciling");
-            let drivers = async {
-                tokio::join!(
-                    drive(
-                        Kind::WorkspaceTemplateApply,
-                        &context.applies,
-                        applies,
-                        workspace_template_apply::reconcile,
-                        Arc::clone(&context),
-                        shutdown.clone(),
-                    ),
-                    drive(
-                        Kind::WorkspaceTemplate,
-                        &context.templates,
-                        templates,
-                        workspace_template::reconcile,
-                        Arc::clone(&context),
-                        shutdown.clone(),
-                    ),
-                )
-            };
-            let overdue = async {
-                shutdown.cancelled().await;
-                tokio::time::sleep(GRACE).await;
-            };
-            tokio::select! {
-                _ = drivers => {}
-                () = overdue => warn!("some reconciles hang, as they do when the API server is gone; stopping without them"),
-            }
-        }
-    }
-    watching.shutdown().await;
-    metrics.leads(false);
 }
 
-fn context(client: Client, options: Options, metrics: Metrics) -> (Arc<Context>, Writers) {
+impl Manager {
+    /// Watches and reconciles until `stop`; running reconciles are allowed to end. Runs of Terraform go on when only the
+    /// leadership was lost, and are waited for when the manager is to end.
+    async fn act(&self, readiness: &watch::Sender<Readiness>, stop: CancellationToken) {
+        readiness.send_replace(Readiness::Starting("the first listing of its objects"));
+        self.metrics.leads(true);
+        let terraform = self.terraform.clone();
+        let (context, writers) =
+            context(self.client.clone(), self.options.clone(), self.metrics.clone(), terraform);
+        let (apply_sender, applies) = unbounded();
+        let (template_sender, templates) = unbounded();
+        let (workspace_sender, workspaces) = unbounded();
+        let queues =
+            Queues { applies: apply_sender, templates: template_sender, workspaces: workspace_sender };
+        if let Some(terraform) = &self.terraform {
+            terraform.begin_leadership();
+            terraform.runs.announce_to(queues.workspaces.clone());
+        }
+        let mut watching = JoinSet::new();
+        watches::start(&context, writers, &queues, &mut watching);
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = listed(&context) => {
+                readiness.send_replace(Readiness::Acting);
+                info!("watching and reconciling");
+                reconcile(&context, Queued { applies, templates, workspaces }, &stop).await;
+            }
+        }
+        watching.shutdown().await;
+        if let Some(terraform) = &self.terraform
+            && self.shutdown.is_cancelled()
+        {
+            end_runs(terraform).await;
+        }
+        self.metrics.leads(false);
+    }
+}
+
+/// Asks every run to stop and waits for it: what was begun is finished and saved.
+async fn end_runs(terraform: &Terraform) {
+    let runs = &terraform.runs;
+    runs.stop();
+    let count = runs.count();
+    if count == 0 {
+        return;
+    }
+    let grace = terraform.options.grace;
+    info!(runs = count, grace_seconds = grace.as_secs(), "waiting for runs of Terraform to finish what they began");
+    if tokio::time::timeout(grace, runs.idle()).await.is_err() {
+        warn!(runs = runs.count(), "runs of Terraform go on without the manager; it finds them again when it starts");
+    }
+}
+
+/// What was announced and not yet looked at.
+struct Queued {
+    applies: UnboundedReceiver<ObjectRef<Guarded<capt_api::WorkspaceTemplateApply>>>,
+    templates: UnboundedReceiver<ObjectRef<Guarded<capt_api::WorkspaceTemplate>>>,
+    workspaces: UnboundedReceiver<ObjectRef<Guarded<capt_api::Workspace>>>,
+}
+
+async fn reconcile(context: &Arc<Context>, queued: Queued, stop: &CancellationToken) {
+    let Queued { applies, templates, workspaces } = queued;
+    let drivers = async {
+        tokio::join!(
+            drive(
+                Kind::WorkspaceTemplateApply,
+                &context.applies,
+                applies,
+                workspace_template_apply::reconcile,
+                Arc::clone(context),
+                stop.clone(),
+            ),
+            drive(
+                Kind::WorkspaceTemplate,
+                &context.templates,
+                templates,
+                workspace_template::reconcile,
+                Arc::clone(context),
+                stop.clone(),
+            ),
+            drive(
+                Kind::Workspace,
+                &context.workspaces,
+                workspaces,
+                workspace::reconcile,
+                Arc::clone(context),
+                stop.clone(),
+            ),
+        )
+    };
+    let overdue = async {
+        stop.cancelled().await;
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        _ = drivers => {}
+        () = overdue => warn!("some reconciles hang, as they do when the API server is gone; stopping without them"),
+    }
+}
+
+fn context(
+    client: Client,
+    options: Options,
+    metrics: Metrics,
+    terraform: Option<Arc<Terraform>>,
+) -> (Arc<Context>, Writers) {
     let (applies, apply_writer) = reflector::store();
     let (templates, template_writer) = reflector::store();
     let (workspaces, workspace_writer) = reflector::store();
@@ -158,6 +221,7 @@ fn context(client: Client, options: Options, metrics: Metrics) -> (Arc<Context>,
         clusters: Reader::new(clusters),
         index: Index::default(),
         attempts: Attempts::default(),
+        terraform,
     };
     let writers = Writers {
         applies: apply_writer,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use capt_api::engine_status::RunOperation;
 use capt_api::names::Reason;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
@@ -22,6 +23,10 @@ pub(crate) enum Kind {
     Secret,
     ConfigMap,
     Namespace,
+    ProviderConfig,
+    GitRepository,
+    OCIRepository,
+    Bucket,
 }
 
 impl fmt::Display for Kind {
@@ -73,6 +78,28 @@ struct FailureLabels {
     reason: ReasonLabel,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct OperationLabel(RunOperation);
+
+impl EncodeLabelValue for OperationLabel {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
+        EncodeLabelValue::encode(&format!("{:?}", self.0), encoder)
+    }
+}
+
+/// How a run of Terraform ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
+enum RunResult {
+    Succeeded,
+    Failed,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RunLabels {
+    operation: OperationLabel,
+    result: RunResult,
+}
+
 /// All metrics of the manager.
 #[derive(Clone)]
 pub(crate) struct Metrics {
@@ -83,6 +110,8 @@ pub(crate) struct Metrics {
     watch_failures: Family<KindLabels, Counter>,
     objects: Family<KindLabels, Gauge>,
     leader: Gauge,
+    runs: Family<RunLabels, Counter>,
+    run_durations: Family<RunLabels, Histogram>,
 }
 
 impl Metrics {
@@ -94,6 +123,8 @@ impl Metrics {
         let watch_failures = Family::default();
         let objects = Family::default();
         let leader = Gauge::default();
+        let runs = Family::default();
+        let run_durations = Family::new_with_constructor(long_seconds as fn() -> Histogram);
         registry.register(
             "reconciles",
             "Reconciles that ended, by outcome. Failed ones are tried again.",
@@ -112,6 +143,16 @@ impl Metrics {
         );
         registry.register("watched_objects", "Objects that the manager keeps in memory.", objects.clone());
         registry.register("leader", "1 if this manager is the one that acts.", leader.clone());
+        registry.register(
+            "terraform_runs",
+            "Runs of Terraform that ended, by operation and result.",
+            runs.clone(),
+        );
+        registry.register(
+            "terraform_run_duration_seconds",
+            "How long runs of Terraform took, without the time that they waited for their turn.",
+            run_durations.clone(),
+        );
         Self {
             registry: Arc::new(registry),
             reconciles,
@@ -120,6 +161,8 @@ impl Metrics {
             watch_failures,
             objects,
             leader,
+            runs,
+            run_durations,
         }
     }
 
@@ -140,6 +183,13 @@ impl Metrics {
         self.objects.get_or_create(&KindLabels { kind }).set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
+    pub(crate) fn terraform_ran(&self, operation: RunOperation, succeeded: bool, duration: Duration) {
+        let result = if succeeded { RunResult::Succeeded } else { RunResult::Failed };
+        let labels = RunLabels { operation: OperationLabel(operation), result };
+        self.runs.get_or_create(&labels).inc();
+        self.run_durations.get_or_create(&labels).observe(duration.as_secs_f64());
+    }
+
     pub(crate) fn leads(&self, leads: bool) {
         self.leader.set(i64::from(leads));
     }
@@ -150,6 +200,11 @@ impl Metrics {
         prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
         Ok(text)
     }
+}
+
+/// From an eighth of a second to an hour.
+fn long_seconds() -> Histogram {
+    Histogram::new(exponential_buckets(0.125, 2.0, 16))
 }
 
 /// From a millisecond to half a minute.

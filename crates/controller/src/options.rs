@@ -1,7 +1,13 @@
 //! What the manager can be told.
 
+use std::fmt;
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use capt_terraform::Engine;
+use k8s_openapi::jiff::Timestamp;
 
 /// What the manager can be told.
 #[derive(Clone, Debug)]
@@ -18,6 +24,8 @@ pub struct Options {
     pub diagnostics_address: Option<SocketAddr>,
     /// Let references lead to Secrets and `ConfigMap`s of any namespace, without a grant.
     pub allow_cross_namespace_references: bool,
+    /// How Workspaces are run; `None` leaves them to Crossplane.
+    pub terraform: Option<TerraformOptions>,
 }
 
 impl Default for Options {
@@ -29,6 +37,7 @@ impl Default for Options {
             leader_election: None,
             diagnostics_address: None,
             allow_cross_namespace_references: false,
+            terraform: None,
         }
     }
 }
@@ -44,4 +53,107 @@ pub struct LeaderElection {
     pub identity: String,
     /// How long a Lease is valid when it is not renewed.
     pub lease_duration: Duration,
+}
+
+/// How Workspaces are run.
+#[derive(Clone)]
+pub struct TerraformOptions {
+    /// What runs them.
+    pub engine: Arc<dyn Engine>,
+    /// Which Workspaces are run.
+    pub mode: EngineMode,
+    /// Where artifacts of Flux are kept.
+    pub artifacts: PathBuf,
+    /// How Terraform reaches the API server that keeps its states.
+    pub server: Server,
+    /// CAPT's own namespace: for what belongs to no other.
+    pub home_namespace: String,
+    /// What this machine calls itself in locks: the pod's name in a cluster.
+    pub host: String,
+    /// Whether this machine is a pod of the home namespace.
+    pub in_pod: bool,
+    /// How many runs that change nothing go on at the same time.
+    pub most_plans: u16,
+    /// How many runs that change something go on at the same time.
+    pub most_applies: u16,
+    /// How often a Workspace is compared with reality, if it says nothing itself.
+    pub drift_interval: Duration,
+    /// How long running applies may take to end when the manager is told to stop.
+    pub grace: Duration,
+    /// What time it is.
+    pub clock: Clock,
+}
+
+impl TerraformOptions {
+    /// The usual limits and intervals.
+    pub fn new(
+        engine: Arc<dyn Engine>,
+        artifacts: PathBuf,
+        server: Server,
+        home_namespace: String,
+        host: String,
+    ) -> Self {
+        Self {
+            engine,
+            mode: EngineMode::Auto,
+            artifacts,
+            server,
+            home_namespace,
+            host,
+            in_pod: false,
+            most_plans: 4,
+            most_applies: 8,
+            drift_interval: Duration::from_secs(6 * 3600),
+            grace: Duration::from_secs(15 * 60),
+            clock: Clock::default(),
+        }
+    }
+}
+
+impl fmt::Debug for TerraformOptions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("TerraformOptions").field("mode", &self.mode).finish_non_exhaustive()
+    }
+}
+
+/// Which Workspaces are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineMode {
+    /// All of them, unless the CRD shows that Crossplane runs them.
+    Auto,
+    /// All of them.
+    Always,
+}
+
+/// How Terraform reaches the API server.
+#[derive(Clone, Debug, Default)]
+pub struct Server {
+    /// Its address.
+    pub address: String,
+    /// The certificates that it is trusted by, as PEM; none means those of the system.
+    pub certificate_authority: Option<String>,
+    /// The name that its certificate has, if that is not in the address.
+    pub server_name: Option<String>,
+}
+
+/// Tells the time. Tests and benchmarks have a clock of their own.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
+
+impl Clock {
+    /// A clock that shows what the function says.
+    pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
+    }
+
+    /// Now.
+    pub fn now(&self) -> Timestamp {
+        (self.0)()
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::new(Timestamp::now)
+    }
 }

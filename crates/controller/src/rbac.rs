@@ -10,6 +10,7 @@ pub fn rules() -> Vec<PolicyRule> {
         [
             crate::workspace_template::rules(),
             crate::workspace_template_apply::rules(),
+            crate::workspace::rules(),
             vec![
                 rule("apiextensions.k8s.io", &["customresourcedefinitions"], &["get", "list", "watch"]),
                 rule("events.k8s.io", &["events"], &["create", "patch"]),

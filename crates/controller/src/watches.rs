@@ -16,20 +16,22 @@ use kube::core::PartialObjectMeta;
 use kube::runtime::reflector::ObjectRef;
 use kube::runtime::reflector::store::Writer;
 use kube::runtime::watcher;
-use kube::{Api, Resource};
+use kube::{Api, Resource, ResourceExt};
 use tokio::task::JoinSet;
 
 use crate::context::Context;
 use crate::feed::{Source, Touch, follow, overhear};
-use crate::index::{Dependency, Name};
+use crate::index::{Dependency, Dependent, Name};
 use crate::metrics::Kind;
 use crate::store::{Guarded, Presence, key_of};
+use crate::workspace::{collect_garbage, follow_owner};
 
 /// Where objects that are to be looked at are announced.
 #[derive(Clone)]
 pub(crate) struct Queues {
     pub(crate) applies: UnboundedSender<ObjectRef<Guarded<WorkspaceTemplateApply>>>,
     pub(crate) templates: UnboundedSender<ObjectRef<Guarded<WorkspaceTemplate>>>,
+    pub(crate) workspaces: UnboundedSender<ObjectRef<Guarded<Workspace>>>,
 }
 
 /// What the watches write into.
@@ -48,6 +50,12 @@ pub(crate) fn start(context: &Arc<Context>, writers: Writers, queues: &Queues, t
     tasks.spawn(follow_workspaces(Arc::clone(context), workspaces, queues.clone()));
     tasks.spawn(follow_clusters(Arc::clone(context), clusters, queues.clone()));
     tasks.spawn(await_workspaces(Arc::clone(context), queues.clone()));
+    if let Some(terraform) = &context.terraform {
+        let (client, known, queues) = (context.client.clone(), context.workspaces.clone(), queues.clone());
+        let changed = move || known.all().iter().for_each(|workspace| queue_workspace(&queues, &workspace.name_any()));
+        tasks.spawn(follow_owner(client, Arc::clone(terraform), changed));
+        tasks.spawn(collect_garbage(Arc::clone(context), Arc::clone(terraform)));
+    }
 
     let secrets = source::<PartialObjectMeta<Secret>>(context, Kind::Secret);
     let named = |metadata: &ObjectMeta| Dependency::Secret(key_of(metadata));
@@ -88,7 +96,7 @@ async fn follow_applies(
             match touch {
                 Touch::There => queue(&queues, &apply_key(&key)),
                 Touch::Gone => {
-                    context.index.forget(&apply_key(&key));
+                    context.index.forget(&Dependent::Apply(apply_key(&key)));
                     context.attempts.succeeded(Kind::WorkspaceTemplateApply, key.clone());
                 }
             }
@@ -120,8 +128,19 @@ async fn follow_templates(context: Arc<Context>, writer: Writer<Guarded<Workspac
 
 async fn follow_workspaces(context: Arc<Context>, writer: Writer<Guarded<Workspace>>, queues: Queues) {
     let source = cluster_source::<Guarded<Workspace>>(&context, Kind::Workspace);
-    follow(source, context.workspaces.clone(), writer, trim_workspace, |metadata, _| {
+    let mut changes = Changes::default();
+    follow(source, context.workspaces.clone(), writer, trim_workspace, |metadata, touch| {
         context.workspaces.caught_up(metadata);
+        if changes.is_news(metadata, touch) {
+            let name = key_of(metadata).name;
+            match touch {
+                Touch::There => queue_workspace(&queues, &name),
+                Touch::Gone => {
+                    context.index.forget(&Dependent::Workspace(name.clone()));
+                    context.attempts.succeeded(Kind::Workspace, key_of(metadata));
+                }
+            }
+        }
         bring_up(&context, &queues, &Dependency::Workspace(key_of(metadata).name));
     })
     .await;
@@ -178,14 +197,22 @@ fn announce(
 }
 
 fn bring_up(context: &Context, queues: &Queues, dependency: &Dependency) {
-    for key in context.index.dependents(dependency) {
-        queue(queues, &key);
+    for dependent in context.index.dependents(dependency) {
+        match dependent {
+            Dependent::Apply(key) => queue(queues, &key),
+            Dependent::Workspace(name) => queue_workspace(queues, &name),
+        }
     }
 }
 
 fn queue(queues: &Queues, key: &ApplyKey) {
     // The receiver lives as long as the watches.
     let _ = queues.applies.unbounded_send(ObjectRef::new(&key.name).within(&key.namespace));
+}
+
+fn queue_workspace(queues: &Queues, name: &str) {
+    // The receiver lives as long as the watches.
+    let _ = queues.workspaces.unbounded_send(ObjectRef::new(name));
 }
 
 fn apply_key(name: &Name) -> ApplyKey {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use capt_api::flux::SourceKind;
 use capt_api::names::annotation;
 
 /// A kind that references may lead to.
@@ -14,6 +15,8 @@ pub enum TargetKind {
     ConfigMap,
     /// A Workspace, in the namespace of the apply that makes it.
     Workspace,
+    /// A source of Flux.
+    FluxSource(SourceKind),
 }
 
 impl fmt::Display for TargetKind {
@@ -22,6 +25,7 @@ impl fmt::Display for TargetKind {
             Self::Secret => "Secret",
             Self::ConfigMap => "ConfigMap",
             Self::Workspace => "Workspace",
+            Self::FluxSource(kind) => kind.as_str(),
         })
     }
 }

@@ -122,6 +122,13 @@ impl Finder {
         Err(FindError::Nowhere { name, version, attempts, advice: advice(part) })
     }
 
+    /// The part in the cache, if it is there. Nothing is fetched.
+    pub fn cached(&self, name: &str) -> Option<PathBuf> {
+        let part = self.catalog.get(name)?;
+        let path = Cache::at(self.environment.cache.as_ref()?).path_of(part, &self.environment.platform);
+        probe::is_executable(&path).is_ok().then_some(path)
+    }
+
     fn in_named_directory(
         &self,
         part: &Part,

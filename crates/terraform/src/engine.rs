@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::pin::Pin;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,9 @@ use crate::plan::{Plan, PlanHash};
 use crate::run::{Identity, Run};
 use crate::stream::Progress;
 
+/// What an engine answers in its own time.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+
 /// Does runs. All that it reports is free of the run's secrets, except the outputs, which are hidden by their type.
 pub trait Engine: Send + Sync {
     /// Which tool does the work; part of the fingerprint.
@@ -23,22 +27,29 @@ pub trait Engine: Send + Sync {
     /// that an earlier engine left behind.
     ///
     /// Dropping the future leaves the process to end by itself; the next run of that identity waits for it.
-    fn run(&self, run: &Run, observer: &dyn Observer) -> impl Future<Output = Result<Outcome, Error>> + Send;
+    fn run<'a>(&'a self, run: &'a Run, observer: &'a dyn Observer) -> Answer<'a, Outcome>;
 
     /// Asks the work on this identity to stop, at most once; `false` when there is none. Its run ends with
     /// [`Error::Interrupted`] when what was begun is finished and saved.
-    fn interrupt(&self, identity: &Identity) -> impl Future<Output = Result<bool, Error>> + Send;
+    fn interrupt<'a>(&'a self, identity: &'a Identity) -> Answer<'a, bool>;
+
+    /// Begins nothing new and asks everything that runs to stop, once. The runs end by themselves.
+    fn stop(&self);
 
     /// What is running, and what an earlier engine left unfinished: to be looked at before new work is given out.
-    fn unfinished(&self) -> impl Future<Output = Result<Vec<Unfinished>, Error>> + Send;
+    fn unfinished(&self) -> Answer<'_, Vec<Unfinished>>;
 
     /// Removes the working directories of identities that are not in `known`, which has to be complete.
     ///
     /// One with a process, or with a state that could not be stored, stays whatever `known` says. Returns what was removed.
-    fn collect(
-        &self,
-        known: &BTreeSet<Identity>,
-    ) -> impl Future<Output = Result<Vec<Identity>, Error>> + Send;
+    fn collect<'a>(&'a self, known: &'a BTreeSet<Identity>) -> Answer<'a, Vec<Identity>>;
+
+    /// The lock file of the providers that was kept for this identity, to be carried to where its directory is not;
+    /// see [`Run::provider_lock`].
+    fn provider_lock(&self, identity: &Identity) -> Result<Option<String>, Error>;
+
+    /// The log of the last run of a command, without secrets; `None` when there is none.
+    fn log(&self, identity: &Identity, verb: Verb) -> Result<Option<String>, Error>;
 }
 
 /// Sees what happens in a run while it happens.
@@ -118,7 +129,8 @@ pub struct Survived {
     pub plan: Option<PlanHash>,
     /// Whether it said itself that its work is complete.
     pub completed: bool,
-    /// What it said about failures.
+    /// What it said about failures; nothing where it had ended before this engine started, which then removed what it
+    /// had printed.
     pub diagnostics: Vec<Diagnostic>,
 }
 

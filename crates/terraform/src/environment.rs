@@ -28,7 +28,10 @@ pub(crate) fn environment(settings: &Settings, run: &Run, workdir: &Workdir, ver
     set("HOME", home.as_os_str());
     set("TMPDIR", workdir.temporary().as_os_str());
     set("TF_DATA_DIR", if verb == Verb::Fetch { workdir.fetch_data() } else { workdir.data() }.as_os_str());
-    set("TF_CLI_CONFIG_FILE", home.join(".terraformrc").as_os_str());
+    // Never one of the machine's own.
+    let configuration = home.join(".terraformrc");
+    let configuration = if configuration.exists() { configuration } else { "/dev/null".into() };
+    set("TF_CLI_CONFIG_FILE", configuration.as_os_str());
     for (name, value) in [("TF_IN_AUTOMATION", "1"), ("TF_INPUT", "0"), ("CHECKPOINT_DISABLE", "1")] {
         set(name, OsStr::new(value));
     }

@@ -92,8 +92,9 @@ pub enum Error {
         /// Why.
         source: Box<Error>,
     },
-    /// The module declares no backend, so that its state would be lost with its working directory.
-    #[error("the module declares no backend: its state would be lost")]
+    /// The module declares no backend, or insists on a local one, so that its state would be lost with its working
+    /// directory.
+    #[error("the module declares no backend that outlives its working directory: its state would be lost")]
     NoBackend,
     /// The command succeeded but what it printed cannot be read.
     #[error("reading what {verb} printed")]

@@ -9,9 +9,12 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::binary::Version;
-use crate::run::{Run, Source};
+use crate::run::{Backend, Run, Source};
 
-/// The digest of everything that goes in, the version of the binary included; the operation and the limits are not in it.
+/// The digest of everything that decides what a run makes, the version of the binary included.
+///
+/// Not in it: the operation, the limits, how the state is locked, the kubeconfig that leads to it, values that are only
+/// hidden, and the lock file of the providers.
 ///
 /// Two runs with the same fingerprint would do the same: where the first one succeeded, no process is needed for the
 /// second. Fails when a directory or archive that the module comes from cannot be read.
@@ -30,7 +33,13 @@ pub fn fingerprint(run: &Run, version: &Version) -> io::Result<String> {
         locking: _,
         limits: _,
         hidden: _,
+        provider_lock: _,
     } = run;
+    // Its kubeconfig holds a token that changes often and does not change what is done.
+    let backend = match backend {
+        Backend::Kubernetes { namespace, suffix, kubeconfig: _ } => json!(["kubernetes", namespace, suffix]),
+        Backend::Local | Backend::Declared { .. } => json!(backend),
+    };
     let module = match source {
         Source::Inline { .. } | Source::Remote { .. } => String::new(),
         Source::Directory { path } => tree(path)?,
@@ -42,7 +51,7 @@ pub fn fingerprint(run: &Run, version: &Version) -> io::Result<String> {
         Source::Directory { .. } | Source::Archive { .. } => json!(null),
     };
     Ok(digest(&json!([
-        "1",
+        "2",
         identity,
         workspace,
         source,

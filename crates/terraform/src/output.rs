@@ -37,7 +37,8 @@ impl Output {
         }
     }
 
-    /// What the status shows: nothing of a sensitive output, and numbers that neither int64 nor float64 can hold as text.
+    /// What the status shows: nothing of a sensitive output, nor of one that is nested too deep for any API, and numbers
+    /// that neither int64 nor float64 can hold as text.
     pub fn status_value(&self) -> Option<Value> {
         if self.sensitive {
             return None;
@@ -52,19 +53,10 @@ impl Output {
             return Vec::new();
         }
         let mut found = vec![self.secret_bytes().expose().to_vec()];
-        if let Ok(tree) = serde_json::from_slice::<Value>(self.json.expose()) {
-            strings(&tree, &mut found);
+        if let Ok(text) = std::str::from_utf8(self.json.expose()) {
+            found.extend(number::strings(text).into_iter().map(String::into_bytes));
         }
         found
-    }
-}
-
-fn strings(tree: &Value, found: &mut Vec<Vec<u8>>) {
-    match tree {
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        Value::String(text) => found.push(text.as_bytes().to_vec()),
-        Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
-        Value::Object(fields) => fields.values().for_each(|field| strings(field, found)),
     }
 }
 
@@ -108,6 +100,17 @@ mod tests {
 
         assert_eq!(output.secret_bytes().expose(), secret.as_bytes());
         assert_eq!(output.status_value(), Some(status));
+    }
+
+    #[test]
+    fn every_string_of_a_sensitive_output_is_hidden_however_deep() {
+        let json = "[".repeat(300) + r#"{"key":"hunter\"22"}"# + &"]".repeat(300);
+        let output = Output::new(true, &json).unwrap();
+
+        assert!(output.hidden_values().contains(&b"hunter\"22".to_vec()));
+        assert!(!output.hidden_values().contains(&b"key".to_vec()));
+        assert_eq!(output.secret_bytes().expose(), json.as_bytes());
+        assert_eq!(Output::new(false, &json).unwrap().status_value(), None);
     }
 
     #[test]

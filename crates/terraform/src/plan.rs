@@ -47,6 +47,10 @@ pub struct Plan {
     pub drift: Vec<String>,
     /// What Terraform warned of.
     pub warnings: Vec<crate::diagnostic::Diagnostic>,
+    /// The kind of backend that the module itself declares and that holds the state, for example `s3`, where the run
+    /// asked for another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<String>,
 }
 
 impl Plan {

@@ -2,20 +2,23 @@
 
 mod active;
 mod command;
+mod directories;
 mod ended;
 mod session;
 mod spawn;
 mod steps;
 mod survivor;
+mod version;
 
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use crate::binary::{BinaryError, Version, parse_version};
-use crate::engine::{Engine, Event, Observer, Outcome, Unfinished};
+use crate::binary::Version;
+use crate::engine::{Answer, Engine, Event, Observer, Outcome, Unfinished, Verb};
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::private;
@@ -69,52 +72,23 @@ pub struct ProcessEngine {
 }
 
 impl ProcessEngine {
-    /// Asks the binary for its version, once.
+    /// Asks the binary for its version, once, and removes the secrets that killed engines left behind.
     pub async fn start(settings: Settings) -> Result<Self, Error> {
         private::directory(&settings.root).map_err(Error::file(&settings.root))?;
         let root = fs::canonicalize(&settings.root).map_err(Error::file(&settings.root))?;
         let settings = Settings { root, ..settings };
-        let version = read_version(&settings).await?;
+        let root = settings.root.clone();
+        blocking(move || directories::sweep(&root)).await?;
+        let version = version::read(&settings).await?;
         tracing::info!(version = %version, binary = %settings.binary.display(), "terraform found");
         Ok(Self { settings, version, active: Active::default() })
-    }
-
-    /// Begins nothing new and asks everything that runs to stop. The runs end by themselves.
-    pub fn stop(&self) {
-        self.active.stop();
-    }
-
-    /// The log of the last run of a command, without secrets; `None` when there is none.
-    pub fn log(&self, identity: &Identity, verb: crate::engine::Verb) -> Result<Option<String>, Error> {
-        let path = self.workdir(identity).log(verb);
-        match fs::read_to_string(&path) {
-            Ok(text) => Ok(Some(text)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::file(path)(error)),
-        }
     }
 
     fn workdir(&self, identity: &Identity) -> Workdir {
         Workdir::new(&self.settings.root, identity)
     }
 
-    /// Every identity with a working directory.
-    fn identities(&self) -> Result<Vec<Identity>, Error> {
-        let root = &self.settings.root;
-        let entries = fs::read_dir(root)
-            .and_then(Iterator::collect::<io::Result<Vec<_>>>)
-            .map_err(Error::file(root))?;
-        let names = entries.into_iter().filter_map(|entry| entry.file_name().into_string().ok());
-        Ok(names.filter_map(|name| Identity::try_from(name).ok()).collect())
-    }
-}
-
-impl Engine for ProcessEngine {
-    fn version(&self) -> &Version {
-        &self.version
-    }
-
-    async fn run(&self, run: &Run, observer: &dyn Observer) -> Result<Outcome, Error> {
+    async fn work(&self, run: &Run, observer: &dyn Observer) -> Result<Outcome, Error> {
         run.validate()?;
         let turn = self.active.enter(&run.identity).ok_or(Error::Stopping)?;
         let workdir = self.workdir(&run.identity);
@@ -127,7 +101,7 @@ impl Engine for ProcessEngine {
         let session = Session {
             settings: &self.settings,
             version: &self.version,
-            run,
+            run: Arc::new(run.clone()),
             workdir: &workdir,
             lock: &lock,
             redactor,
@@ -135,68 +109,78 @@ impl Engine for ProcessEngine {
             stop: turn.signal(),
         };
         let outcome = session.work(last).await;
-        let cleaned = workdir.forget_raw_logs().and_then(|()| workdir.forget_secrets(run));
+        let cleaned = workdir.forget_raw_logs().and_then(|()| workdir.forget_secrets());
         // What went wrong first is what people need to hear.
         outcome.and_then(|outcome| cleaned.map(|()| outcome))
     }
 
-    async fn interrupt(&self, identity: &Identity) -> Result<bool, Error> {
+    fn ask_to_stop(&self, identity: &Identity) -> Result<bool, Error> {
         if self.active.interrupt(identity) {
             return Ok(true);
         }
         let workdir = self.workdir(identity);
-        if !workdir.path().is_dir()
-            || Lock::try_take(&workdir).map_err(Error::file(workdir.path()))?.is_some()
-        {
+        if !Lock::is_held(&workdir).map_err(Error::file(workdir.path()))? {
             return Ok(false);
         }
         survivor::interrupt(&workdir)
     }
+}
 
-    async fn unfinished(&self) -> Result<Vec<Unfinished>, Error> {
-        let mut found = Vec::new();
-        for identity in self.identities()? {
-            found.extend(survivor::look(&self.workdir(&identity), &identity)?);
-        }
-        Ok(found)
+impl Engine for ProcessEngine {
+    fn version(&self) -> &Version {
+        &self.version
     }
 
-    async fn collect(&self, known: &BTreeSet<Identity>) -> Result<Vec<Identity>, Error> {
-        let mut removed = Vec::new();
-        for identity in self.identities()?.into_iter().filter(|identity| !known.contains(identity)) {
-            let workdir = self.workdir(&identity);
-            let path = workdir.path();
-            let Some(_lock) = Lock::try_take(&workdir).map_err(Error::file(path))? else { continue };
-            if workdir.holds_state().map_err(Error::file(path))? {
-                tracing::warn!(identity = %identity, "working directory kept: it holds a state");
-                continue;
-            }
-            private::remove(path).map_err(Error::file(path))?;
-            removed.push(identity);
-        }
-        Ok(removed)
+    fn run<'a>(&'a self, run: &'a Run, observer: &'a dyn Observer) -> Answer<'a, Outcome> {
+        Box::pin(self.work(run, observer))
+    }
+
+    fn interrupt<'a>(&'a self, identity: &'a Identity) -> Answer<'a, bool> {
+        Box::pin(async { self.ask_to_stop(identity) })
+    }
+
+    fn stop(&self) {
+        self.active.stop();
+    }
+
+    fn unfinished(&self) -> Answer<'_, Vec<Unfinished>> {
+        let root = self.settings.root.clone();
+        Box::pin(blocking(move || directories::unfinished(&root)))
+    }
+
+    fn collect<'a>(&'a self, known: &'a BTreeSet<Identity>) -> Answer<'a, Vec<Identity>> {
+        let (root, known) = (self.settings.root.clone(), known.clone());
+        Box::pin(blocking(move || directories::collect(&root, &known)))
+    }
+
+    fn provider_lock(&self, identity: &Identity) -> Result<Option<String>, Error> {
+        text(self.workdir(identity).provider_lock())
+    }
+
+    fn log(&self, identity: &Identity, verb: Verb) -> Result<Option<String>, Error> {
+        text(self.workdir(identity).log(verb))
     }
 }
 
-async fn read_version(settings: &Settings) -> Result<Version, Error> {
-    let path = &settings.binary;
-    let failed = |source| BinaryError::Start { path: path.clone(), source };
-    let home = tempfile::tempdir_in(&settings.root).map_err(failed)?;
-    let mut variables = settings.inherited.clone();
-    variables.insert("HOME".into(), home.path().into());
-    variables.insert("CHECKPOINT_DISABLE".into(), "1".into());
-    let printed = home.path().join("version.out");
-    let start = spawn::Start {
-        program: path,
-        arguments: &["version".into()],
-        environment: &variables,
-        directory: home.path(),
-        stdin: std::process::Stdio::null(),
-        stdout: private::empty(&printed).map_err(failed)?,
-        stderr: private::empty(&home.path().join("version.err")).map_err(failed)?,
-    };
-    let exit = spawn::spawn(start).map_err(failed)?.wait().await.map_err(failed)?;
-    let text = fs::read_to_string(&printed).map_err(failed)?;
-    let version = parse_version(&text).filter(|_| exit.success());
-    Ok(version.ok_or_else(|| BinaryError::NoVersion { path: path.clone(), exit: exit.to_string() })?)
+/// Does work on files where it holds up nobody. It goes on when nobody waits for it any more.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The runtime ends, and this task with it.
+            Err(_) => Err(Error::Stopping),
+        },
+    }
+}
+
+/// The text of a file; `None` when it is not there.
+fn text(path: PathBuf) -> Result<Option<String>, Error> {
+    match fs::read_to_string(&path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::file(path)(error)),
+    }
 }

@@ -3,7 +3,9 @@
 mod validate;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -51,6 +53,9 @@ pub struct Run {
     /// More values that nothing printed may contain.
     #[serde(default)]
     pub hidden: Vec<HiddenValue>,
+    /// A lock file of the providers, for a working directory that has none of its own.
+    #[serde(default)]
+    pub provider_lock: Option<String>,
 }
 
 impl Run {
@@ -70,6 +75,17 @@ impl Identity {
     /// The name of the directory.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Everyone who has a working directory there.
+    pub(crate) fn all_below(root: &Path) -> io::Result<Vec<Self>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(root)? {
+            let entry = entry?;
+            let identity = entry.file_name().into_string().ok().and_then(|name| Self::try_from(name).ok());
+            found.extend(identity.filter(|_| entry.file_type().is_ok_and(|kind| kind.is_dir())));
+        }
+        Ok(found)
     }
 }
 
@@ -250,7 +266,8 @@ impl fmt::Debug for Arguments {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Backend {
-    /// Secrets and Leases of a Kubernetes namespace. Wins over any backend that the module declares.
+    /// Secrets and Leases of a Kubernetes namespace. A module that declares a backend of its own keeps that one, except
+    /// `local`, whose file would be lost; see [`Plan::elsewhere`](crate::Plan::elsewhere).
     Kubernetes {
         /// The namespace.
         namespace: String,

@@ -2,14 +2,15 @@
 //!
 //! A function decides what each run comes to, so that a test says in one place what the world does.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::ready;
 use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::watch;
 
 use crate::binary::{Tool, Version};
 use crate::diagnostic::Diagnostic;
-use crate::engine::{Applied, Engine, Event, Observer, Outcome, Unfinished, Verb};
+use crate::engine::{Answer, Applied, Engine, Event, Observer, Outcome, Unfinished, Verb};
 use crate::error::Error;
 use crate::output::Outputs;
 use crate::plan::{Action, Change, Plan, PlanHash};
@@ -53,10 +54,18 @@ impl Turn {
 pub struct ScriptedEngine {
     version: Version,
     script: Script,
-    runs: Mutex<Vec<Run>>,
-    hanging: Mutex<Vec<(Identity, watch::Sender<bool>)>>,
-    unfinished: Mutex<Vec<Unfinished>>,
-    directories: Mutex<BTreeSet<Identity>>,
+    world: Mutex<World>,
+}
+
+#[derive(Default)]
+struct World {
+    stopping: bool,
+    runs: Vec<Run>,
+    hanging: Vec<(Identity, watch::Sender<bool>)>,
+    unfinished: Vec<Unfinished>,
+    directories: BTreeSet<Identity>,
+    provider_locks: BTreeMap<Identity, String>,
+    logs: Vec<(Identity, Verb, String)>,
 }
 
 impl ScriptedEngine {
@@ -65,10 +74,7 @@ impl ScriptedEngine {
         Self {
             version: Version { tool: Tool::OpenTofu, version: "0.0.0".to_owned() },
             script: Box::new(script),
-            runs: Mutex::default(),
-            hanging: Mutex::default(),
-            unfinished: Mutex::default(),
-            directories: Mutex::default(),
+            world: Mutex::default(),
         }
     }
 
@@ -89,30 +95,26 @@ impl ScriptedEngine {
 
     /// Pretends that an earlier engine left these behind.
     pub fn leave_unfinished(&self, unfinished: Vec<Unfinished>) {
-        *lock(&self.unfinished) = unfinished;
+        lock(&self.world).unfinished = unfinished;
+    }
+
+    /// Pretends that this lock file of the providers was kept.
+    pub fn keep_provider_lock(&self, identity: Identity, content: impl Into<String>) {
+        lock(&self.world).provider_locks.insert(identity, content.into());
     }
 
     /// The runs so far, in the order in which they began.
     pub fn runs(&self) -> Vec<Run> {
-        lock(&self.runs).clone()
-    }
-}
-
-impl Engine for ScriptedEngine {
-    fn version(&self) -> &Version {
-        &self.version
+        lock(&self.world).runs.clone()
     }
 
-    async fn run(&self, run: &Run, observer: &dyn Observer) -> Result<Outcome, Error> {
+    async fn play(&self, run: &Run, observer: &dyn Observer) -> Result<Outcome, Error> {
         run.validate()?;
-        let Turn { events, end } = (self.script)(run);
-        lock(&self.runs).push(run.clone());
-        lock(&self.directories).insert(run.identity.clone());
-        let stop = watch::Sender::new(false);
-        let mut stopped = stop.subscribe();
-        if end.is_none() {
-            lock(&self.hanging).push((run.identity.clone(), stop));
+        if lock(&self.world).stopping {
+            return Err(Error::Stopping);
         }
+        let Turn { events, end } = (self.script)(run);
+        let mut stopped = self.note(run, &events, end.is_none());
         for event in events {
             observer.observe(event);
         }
@@ -124,28 +126,87 @@ impl Engine for ScriptedEngine {
         Err(Error::Interrupted { verb: verb(&run.operation) })
     }
 
-    async fn interrupt(&self, identity: &Identity) -> Result<bool, Error> {
-        let mut hanging = lock(&self.hanging);
-        let before = hanging.len();
-        hanging.retain(|(running, stop)| {
+    /// Notes a run and its logs. The answer turns true when a run that hangs is interrupted.
+    fn note(&self, run: &Run, events: &[Event], hangs: bool) -> watch::Receiver<bool> {
+        let mut world = lock(&self.world);
+        world.runs.push(run.clone());
+        world.directories.insert(run.identity.clone());
+        for event in events {
+            match event {
+                Event::Started(verb) => world.logs.push((run.identity.clone(), *verb, String::new())),
+                Event::Line(verb, line) => match world.logs.last_mut() {
+                    Some((identity, of, text)) if *identity == run.identity && of == verb => {
+                        text.push_str(line);
+                        text.push('\n');
+                    }
+                    _ => world.logs.push((run.identity.clone(), *verb, format!("{line}\n"))),
+                },
+                _ => {}
+            }
+        }
+        let stop = watch::Sender::new(false);
+        let stopped = stop.subscribe();
+        if hangs {
+            world.hanging.push((run.identity.clone(), stop));
+        }
+        stopped
+    }
+}
+
+impl Engine for ScriptedEngine {
+    fn version(&self) -> &Version {
+        &self.version
+    }
+
+    fn run<'a>(&'a self, run: &'a Run, observer: &'a dyn Observer) -> Answer<'a, Outcome> {
+        Box::pin(self.play(run, observer))
+    }
+
+    fn interrupt<'a>(&'a self, identity: &'a Identity) -> Answer<'a, bool> {
+        let mut world = lock(&self.world);
+        let before = world.hanging.len();
+        world.hanging.retain(|(running, stop)| {
             let asked = running == identity;
             if asked {
                 stop.send_replace(true);
             }
             !asked
         });
-        Ok(hanging.len() < before)
+        let found = world.hanging.len() < before;
+        Box::pin(ready(Ok(found)))
     }
 
-    async fn unfinished(&self) -> Result<Vec<Unfinished>, Error> {
-        Ok(lock(&self.unfinished).clone())
+    fn stop(&self) {
+        let mut world = lock(&self.world);
+        world.stopping = true;
+        for (_, stop) in world.hanging.drain(..) {
+            stop.send_replace(true);
+        }
     }
 
-    async fn collect(&self, known: &BTreeSet<Identity>) -> Result<Vec<Identity>, Error> {
-        let mut directories = lock(&self.directories);
+    fn unfinished(&self) -> Answer<'_, Vec<Unfinished>> {
+        Box::pin(ready(Ok(lock(&self.world).unfinished.clone())))
+    }
+
+    fn collect<'a>(&'a self, known: &'a BTreeSet<Identity>) -> Answer<'a, Vec<Identity>> {
+        let directories = &mut lock(&self.world).directories;
         let removed: Vec<Identity> = directories.difference(known).cloned().collect();
         directories.retain(|identity| known.contains(identity));
-        Ok(removed)
+        Box::pin(ready(Ok(removed)))
+    }
+
+    fn provider_lock(&self, identity: &Identity) -> Result<Option<String>, Error> {
+        Ok(lock(&self.world).provider_locks.get(identity).cloned())
+    }
+
+    fn log(&self, identity: &Identity, verb: Verb) -> Result<Option<String>, Error> {
+        let world = lock(&self.world);
+        Ok(world
+            .logs
+            .iter()
+            .rev()
+            .find(|(whose, of, _)| whose == identity && *of == verb)
+            .map(|log| log.2.clone()))
     }
 }
 
@@ -165,6 +226,7 @@ pub fn plan(changes: &[(&str, Action)]) -> Plan {
         outputs: Vec::new(),
         drift: Vec::new(),
         warnings: Vec::new(),
+        elsewhere: None,
     }
 }
 

@@ -6,13 +6,14 @@
 //!               module/             the module; Terraform runs in its entrypoint
 //!               data/ fetch/        Terraform's own files
 //!               state/ logs/        the local backend; redacted logs
-//!               home/ variables/    secrets, there only while a run lasts
+//!               home/ variables/    secrets, in there only while a run lasts
 //!               plan.bin plan.json  the saved plan and its hash
 //!               provider-lock.hcl   the lock file of the providers, kept when the module is made anew
 //!               errored.tfstate     a state that could not be stored
 //! ```
 
 mod backend;
+mod declared;
 mod journal;
 mod lock;
 mod materialise;
@@ -24,12 +25,15 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest as _, Sha256};
+
 use crate::engine::Verb;
 use crate::error::Error;
+use crate::fingerprint::hexadecimal;
 use crate::private;
 use crate::run::{Identity, Run};
 
-pub(crate) use backend::declares_backend;
+pub(crate) use backend::initialised_kind;
 pub(crate) use journal::Journal;
 pub(crate) use lock::{Lock, acquire, holder};
 pub(crate) use stamp::{SavedPlan, Stamp};
@@ -118,6 +122,12 @@ impl Workdir {
         self.path.join("plan.bin")
     }
 
+    /// The digest of the saved plan's file.
+    pub(crate) fn plan_digest(&self) -> Result<String, Error> {
+        let path = self.plan();
+        fs::read(&path).map(|content| hexadecimal(&Sha256::digest(content))).map_err(Error::file(path))
+    }
+
     /// A state that could not be stored, moved to where nothing else is written.
     pub(crate) fn errored_state(&self) -> PathBuf {
         self.path.join(ERRORED_STATE)
@@ -138,7 +148,7 @@ impl Workdir {
         self.logs().join(format!("{}.log", verb.name()))
     }
 
-    fn provider_lock(&self) -> PathBuf {
+    pub(crate) fn provider_lock(&self) -> PathBuf {
         self.path.join("provider-lock.hcl")
     }
 
@@ -154,26 +164,23 @@ impl Workdir {
 
     /// Keeps the lock file of the providers over the life of the module's directory.
     pub(crate) fn keep_provider_lock(&self, run: &Run) -> Result<(), Error> {
-        let written = self.entrypoint(run).join(PROVIDER_LOCK);
+        let (written, kept) = (self.entrypoint(run).join(PROVIDER_LOCK), self.provider_lock());
         match fs::read(&written) {
-            Ok(content) => {
-                private::write(&self.provider_lock(), content).map_err(Error::file(self.provider_lock()))
-            }
+            Ok(content) if fs::read(&kept).is_ok_and(|kept| kept == content) => Ok(()),
+            Ok(content) => private::write(&kept, &content).map_err(Error::file(kept)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(Error::file(written)(error)),
         }
     }
 
     /// Removes what only a run needs. The saved plan stays: it is what will be applied.
-    pub(crate) fn forget_secrets(&self, run: &Run) -> Result<(), Error> {
-        let beside = run
-            .files
-            .iter()
-            .filter(|file| !is_configuration(&file.name))
-            .map(|file| self.entrypoint(run).join(&file.name));
-        let own =
-            [self.home(), self.temporary(), self.variables(), self.kubeconfig(), self.backend_settings()];
-        for path in own.into_iter().chain(beside) {
+    pub(crate) fn forget_secrets(&self) -> Result<(), Error> {
+        self.remove_beside()?;
+        private::remove_unfinished(&self.path).map_err(Error::file(&self.path))?;
+        for path in [self.home(), self.temporary(), self.variables()] {
+            private::clear(&path).map_err(Error::file(path))?;
+        }
+        for path in [self.kubeconfig(), self.backend_settings()] {
             private::remove(&path).map_err(Error::file(path))?;
         }
         Ok(())
@@ -182,7 +189,11 @@ impl Workdir {
     /// Removes what commands printed, once it was read.
     pub(crate) fn forget_raw_logs(&self) -> Result<(), Error> {
         let logs = self.logs();
-        for entry in fs::read_dir(&logs).map_err(Error::file(&logs))?.flatten() {
+        let entries = match fs::read_dir(&logs) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other.map_err(Error::file(&logs))?,
+        };
+        for entry in entries.flatten() {
             if entry.path().extension().is_some_and(|extension| extension == "out" || extension == "err") {
                 private::remove(&entry.path()).map_err(Error::file(entry.path()))?;
             }

@@ -4,4 +4,5 @@
 
 mod crds;
 mod every_field;
+mod reasons;
 mod schema;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::printer::Printer;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-const PARTS: [&str; 3] = ["etcd", "kube-apiserver", "kube-controller-manager"];
+const PARTS: [&str; 4] = ["etcd", "kube-apiserver", "kube-controller-manager", "tofu"];
 
 #[derive(Serialize)]
 struct Versions {

@@ -16,7 +16,7 @@ pub(crate) async fn until_it_answers(connection: &Connection) {
     let mut pause = FIRST_PAUSE;
     while let Err(reason) = ask(&connection.client).await {
         tracing::warn!(
-            server = connection.server,
+            server = connection.server.address,
             reason,
             seconds = pause.as_secs(),
             "the API server does not answer; trying again"

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a fixture that fails fails its test")]
 
 mod crds;
+mod engine;
+mod examples;
 mod manager;
 mod up;
 mod usage;
@@ -12,7 +14,7 @@ use assert_cmd::Command;
 /// A `capt` that takes nothing from the environment of the test.
 fn capt() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_capt"));
-    for variable in ["CAPT_LOG", "KUBECONFIG", "POD_NAMESPACE", "XDG_DATA_HOME"] {
+    for variable in ["CAPT_LOG", "KUBECONFIG", "KUBERNETES_SERVICE_HOST", "POD_NAMESPACE", "XDG_DATA_HOME"] {
         command.env_remove(variable);
     }
     command

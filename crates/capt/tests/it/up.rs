@@ -1,11 +1,13 @@
 //! `capt up` with real parts. Each start takes seconds, so a test tells a whole story of one home.
 
+use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use capt_local::{Catalog, Environment, Finder, Progress};
 use capt_testkit::home::{Home, processes_in, signal, wait, wait_until_empty};
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -18,30 +20,39 @@ use crate::{capt, told};
 
 const CAPT: &str = env!("CARGO_BIN_EXE_capt");
 /// What stopping a whole control plane may take on a busy machine.
-const STOPPED_WITHIN: Duration = Duration::from_secs(40);
+pub(crate) const STOPPED_WITHIN: Duration = Duration::from_secs(40);
 /// What `capt manager` promises.
 const MANAGER_ENDS_WITHIN: Duration = Duration::from_secs(5);
 
 /// A place for homes that come and go.
-struct Place {
+pub(crate) struct Place {
     root: TempDir,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { root: tempfile::tempdir().unwrap() }
     }
 
-    fn directory(&self) -> PathBuf {
+    pub(crate) fn directory(&self) -> PathBuf {
         self.root.path().join("home")
     }
 
-    fn messages(&self) -> String {
+    pub(crate) fn messages(&self) -> String {
         fs::read_to_string(self.root.path().join("messages")).unwrap()
     }
 
-    fn up(&self) -> Home {
+    pub(crate) fn up(&self) -> Home {
+        get_terraform();
         Home::start(Path::new(CAPT), &self.directory(), &self.root.path().join("messages")).unwrap()
+    }
+}
+
+/// On a new machine that takes minutes, which a start may not.
+fn get_terraform() {
+    if capt_terraform::find(None, env::var_os("PATH").as_deref()).is_err() {
+        let finder = Finder::new(Catalog::embedded().unwrap(), Environment::of_process());
+        finder.find("tofu", &Progress::stderr()).unwrap();
     }
 }
 
@@ -49,14 +60,33 @@ fn send(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal).unwrap();
 }
 
-fn manager(home: &Home) -> Child {
-    Command::new(CAPT)
-        .args(["--log-format", "json", "manager", "--leader-elect=false", "--diagnostics-address", "none"])
-        .arg("--kubeconfig")
-        .arg(&home.announcement().kubeconfig)
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+const MANAGER: [&str; 7] = [
+    "--log-format",
+    "json",
+    "manager",
+    "--leader-elect=false",
+    "--diagnostics-address",
+    "none",
+    "--kubeconfig",
+];
+
+/// A manager in a pod without Terraform.
+fn manager(home: &Home, nowhere: &Path) -> Child {
+    let mut command = Command::new(CAPT);
+    command.args(MANAGER).arg(&home.announcement().kubeconfig).envs(pod(nowhere));
+    command.stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// The variables of a pod in which nothing is found.
+fn pod(nowhere: &Path) -> [(&'static str, &Path); 5] {
+    ["KUBERNETES_SERVICE_HOST", "PATH", "CAPT_ASSETS", "KUBEBUILDER_ASSETS", "XDG_CACHE_HOME"]
+        .map(|variable| (variable, nowhere))
+}
+
+fn wait_until_connected(manager: &mut Child) {
+    let lines = BufReader::new(manager.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let connected = lines.into_iter().any(|line| line.contains("connected to the API server"));
+    assert!(connected, "the manager connects");
 }
 
 #[test]
@@ -73,13 +103,9 @@ fn up_serves_one_directory_until_it_is_told_to_stop() {
     let refused = told(capt().args(["up", "--dir"]).arg(place.directory()), 1);
     assert!(refused.contains("is in use by another capt"), "{refused}");
 
-    let mut manager = manager(&home);
-    let lines = BufReader::new(manager.stderr.take().unwrap()).lines().map_while(Result::ok);
-    let connected = lines.into_iter().any(|line| line.contains("connected to the API server"));
-    assert!(connected, "the manager connects");
-    // From here on nobody reads its log any more, which must not matter.
-    signal(&manager, Signal::TERM).unwrap();
-    assert_eq!(wait(&mut manager, MANAGER_ENDS_WITHIN).unwrap().code(), Some(0));
+    let nowhere = place.root.path().join("nowhere");
+    let without = told(capt().args(MANAGER).arg(&announcement.kubeconfig).envs(pod(&nowhere)), 1);
+    assert!(without.contains("there is no Terraform to run Workspaces with"), "{without}");
 
     home.signal(Signal::TERM).unwrap();
     assert_eq!(home.wait(STOPPED_WITHIN).unwrap().code(), Some(0), "{}", place.messages());
@@ -102,6 +128,13 @@ async fn a_killed_up_leaves_nothing_running_and_comes_back_as_it_was() {
     assert_eq!(home.announcement(), &before);
     assert_eq!(recall(&home).await, made);
     assert_that_workspaces_were_left_alone(&home, &place).await;
+
+    // Crossplane runs Workspaces, so that no Terraform is needed.
+    let mut manager = manager(&home, &place.root.path().join("nowhere"));
+    wait_until_connected(&mut manager);
+    // From here on nobody reads its log any more, which must not matter.
+    signal(&manager, Signal::TERM).unwrap();
+    assert_eq!(wait(&mut manager, MANAGER_ENDS_WITHIN).unwrap().code(), Some(0));
 
     let etcd = processes_in(&place.directory()).unwrap();
     let (etcd, _) = etcd.iter().find(|(_, command)| command.contains("--data-dir=")).unwrap();

@@ -11,6 +11,16 @@ use crate::{capt, printed, told};
 #[case::no_workers(&["manager", "--concurrency", "0"], "0 is not in 1..=65535")]
 #[case::an_address_without_port(&["manager", "--diagnostics-address", "localhost"], "for example 127.0.0.1:9440, or none")]
 #[case::neither_true_nor_false(&["manager", "--leader-elect=maybe"], "[possible values: true, false]")]
+#[case::an_unknown_engine(&["manager", "--engine", "jobs"], "[possible values: auto, process, crossplane]")]
+#[case::a_misspelt_engine(&["up", "--engine", "crosplane"], "similar value exists: 'crossplane'")]
+#[case::no_plans(&["manager", "--max-plans", "0"], "0 is not in 1..=65535")]
+#[case::no_applies(&["up", "--max-applies", "0"], "0 is not in 1..=65535")]
+#[case::a_time_without_a_unit(&["manager", "--drift-interval", "10"], "write a number with a unit, for example 30s, 10m or 6h")]
+#[case::no_time_at_all(&["up", "--drift-interval", "often"], "write a number with a unit, for example 30s, 10m or 6h")]
+#[case::planning_all_the_time(&["manager", "--drift-interval", "1s"], "10s at least")]
+#[case::a_time_before_now(&["manager", "--shutdown-grace=-5m"], "a time cannot be negative")]
+#[case::a_time_without_end(&["manager", "--shutdown-grace", "100000h"], "a year at most")]
+#[case::a_directory_of_its_own_below_another(&["up", "--terraform-directory", "x"], "unexpected argument '--terraform-directory'")]
 fn bad_usage_is_told_and_ends_with_2(#[case] arguments: &[&str], #[case] message: &str) {
     let told = told(capt().args(arguments), 2);
 
@@ -35,6 +45,19 @@ fn every_help_has_examples(#[case] arguments: &[&str]) {
     let help = printed(capt().args(arguments));
 
     assert!(help.contains("Examples:\n  capt "), "{help}");
+}
+
+#[rstest]
+#[case(&["up", "--help"], &["--engine", "--terraform-binary", "--max-plans", "--max-applies", "--drift-interval", "--shutdown-grace"])]
+#[case(&["manager", "--help"], &["--engine", "--terraform-binary", "--terraform-directory", "--plugin-cache", "--shutdown-grace"])]
+fn what_is_about_terraform_stands_together(#[case] arguments: &[&str], #[case] flags: &[&str]) {
+    let help = printed(capt().args(arguments));
+
+    let section = help.split_once("\nTerraform:\n").unwrap().1.split("\n\n\n").next().unwrap();
+    let section = section.split_once("\nLogging:\n").map_or(section, |(section, _)| section);
+    for flag in flags {
+        assert!(section.contains(&format!("{flag} <")), "{flag} is not in:\n{section}");
+    }
 }
 
 #[test]

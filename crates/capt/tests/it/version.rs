@@ -15,5 +15,5 @@ fn programs_are_told_the_versions_of_the_parts_as_well() {
     assert_eq!(json, yaml);
     assert_eq!(json["version"], env!("CARGO_PKG_VERSION"));
     let parts: Vec<_> = json["parts"].as_object().unwrap().keys().collect();
-    assert_eq!(parts, ["etcd", "kube-apiserver", "kube-controller-manager"]);
+    assert_eq!(parts, ["etcd", "kube-apiserver", "kube-controller-manager", "tofu"]);
 }

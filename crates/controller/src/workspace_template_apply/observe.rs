@@ -15,7 +15,8 @@ use super::secret_file::{self, SecretFile};
 use super::sources::{Findings, Sources};
 use crate::context::Context;
 use crate::error::Error;
-use crate::index::{Dependency, Name, Notes};
+use crate::index::{Dependency, Dependent, Name, Notes};
+use crate::stop::Stop;
 use crate::store::Held;
 
 /// What was seen, and what acting on it needs beside the decision.
@@ -25,30 +26,10 @@ pub(super) struct Seen {
     pub(super) secret_file: Option<SecretFile>,
 }
 
-/// Why rendering stopped.
-pub(super) enum Stop {
-    /// Something is missing or wrong.
-    Blocked(Blocked),
-    /// The API server could not be asked.
-    Failed(Error),
-}
-
-impl From<Blocked> for Stop {
-    fn from(blocked: Blocked) -> Self {
-        Self::Blocked(blocked)
-    }
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
 /// Sees what there is, and notes it so that a change brings the apply up again.
 pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -> Result<Seen, Error> {
     let key = ApplyKey::of(apply);
-    let notes = context.index.note(key.clone());
+    let notes = context.index.note(Dependent::Apply(key.clone()));
     if let Some(cluster) = cluster_name(&apply.metadata) {
         notes.on(Dependency::Cluster(Name::new(&key.namespace, cluster)));
     }
@@ -125,8 +106,9 @@ async fn rendered(sources: &Sources<'_>, workspace_name: &str, exists: bool) -> 
         None => None,
     };
     let rendered = prepared.finish(inputs, secret_file.as_ref().map(|file| file.name.as_str()))?;
+    let grants = sources.grants();
     for reference in &rendered.references {
-        sources.permit(reference).await?;
+        grants.permit(reference).await?;
     }
     Ok((rendered, template.metadata.generation, secret_file))
 }
@@ -135,7 +117,7 @@ fn template(
     apply: &WorkspaceTemplateApply,
     namespace: &str,
     context: &Context,
-    notes: &Notes<'_, ApplyKey>,
+    notes: &Notes<'_, Dependent>,
 ) -> Result<Held<WorkspaceTemplate>, Blocked> {
     let reference = &apply.spec.template_ref;
     let namespace =
@@ -162,7 +144,7 @@ fn dependents(
     apply: &WorkspaceTemplateApply,
     workspace: &str,
     context: &Context,
-    notes: &Notes<'_, ApplyKey>,
+    notes: &Notes<'_, Dependent>,
 ) -> Vec<ApplyKey> {
     let us = ApplyKey::of(apply);
     let mut found = Vec::new();

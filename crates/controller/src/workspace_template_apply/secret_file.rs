@@ -17,11 +17,11 @@ use kube::api::{DeleteParams, ListParams};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
 
-use super::observe::Stop;
 use super::sources::Sources;
 use crate::context::Context;
 use crate::error::Error;
 use crate::index::{Dependency, Name};
+use crate::stop::Stop;
 use crate::write;
 
 /// The Secret that holds the present values.

@@ -8,18 +8,18 @@ use capt_api::reference::{KeySelector, OutputSelector};
 use capt_api::workspace_template_apply::VariableSource;
 use capt_core::apply::Blocked;
 use capt_core::apply::variables::{Found, Sourced};
-use capt_core::grant::{self, Reference, Target, TargetKind};
+use capt_core::grant::{Reference, Target, TargetKind};
 use capt_core::graph::{self, Applies};
-use capt_core::name::{is_namespace_name, is_object_name};
 use capt_core::tie::{self, ApplyKey};
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::{Api, Resource};
 use serde::de::DeserializeOwned;
 
-use super::observe::Stop;
 use crate::context::Context;
 use crate::error::Error;
-use crate::index::{Dependency, Name, Notes};
+use crate::grants::Grants;
+use crate::index::{Dependency, Dependent, Name, Notes};
+use crate::stop::Stop;
 use crate::store::{Held, Reader};
 
 /// Reads on behalf of one apply, and notes everything it reads.
@@ -27,7 +27,7 @@ pub(super) struct Sources<'reconcile> {
     pub(super) apply: &'reconcile WorkspaceTemplateApply,
     pub(super) namespace: &'reconcile str,
     pub(super) context: &'reconcile Context,
-    pub(super) notes: &'reconcile Notes<'reconcile, ApplyKey>,
+    pub(super) notes: &'reconcile Notes<'reconcile, Dependent>,
 }
 
 /// What `variablesFrom` gave.
@@ -51,7 +51,9 @@ impl Sources<'_> {
         for (index, wait) in self.apply.spec.wait_for_secrets.iter().enumerate() {
             let namespace = self.or_own(wait.namespace.as_deref());
             let target = Target::new(TargetKind::Secret, namespace, &wait.name);
-            self.permit(&Reference { field: format!("spec.waitForSecrets[{index}]"), target }).await?;
+            self.grants()
+                .permit(&Reference { field: format!("spec.waitForSecrets[{index}]"), target })
+                .await?;
             let secret = self.secret(namespace, &wait.name).await?;
             let data = secret.and_then(|secret| secret.data);
             lacking.extend(lack(data.as_ref(), &wait.keys, &format!("{namespace}/{}", wait.name)));
@@ -121,7 +123,7 @@ impl Sources<'_> {
         let KeySelector { name, key, namespace } = selector;
         let namespace = self.or_own(namespace.as_deref());
         let target = Target::new(TargetKind::ConfigMap, namespace, name);
-        self.permit(&Reference { field: field.to_owned(), target }).await?;
+        self.grants().permit(&Reference { field: field.to_owned(), target }).await?;
         self.notes.on(Dependency::ConfigMap(Name::new(namespace, name)));
         let map = self.read::<ConfigMap>(namespace, name).await?;
         let value = map.and_then(|map| map.data).and_then(|mut data| data.remove(key));
@@ -138,7 +140,7 @@ impl Sources<'_> {
         let KeySelector { name, key, namespace } = selector;
         let namespace = self.or_own(namespace.as_deref());
         let target = Target::new(TargetKind::Secret, namespace, name);
-        self.permit(&Reference { field: field.to_owned(), target }).await?;
+        self.grants().permit(&Reference { field: field.to_owned(), target }).await?;
         let Secret { metadata, data, .. } = self.secret(namespace, name).await?.unwrap_or_default();
         versions.extend([metadata.uid.unwrap_or_default(), metadata.resource_version.unwrap_or_default()]);
         let value = data.and_then(|mut data| data.remove(key));
@@ -165,40 +167,9 @@ impl Sources<'_> {
         Ok(value.cloned().map_or_else(absent, Found::Output))
     }
 
-    /// Refuses references that lead to another namespace and are not granted.
-    pub(super) async fn permit(&self, reference: &Reference) -> Result<(), Stop> {
-        let Target { kind, namespace, name } = &reference.target;
-        if !is_object_name(name) || !is_namespace_name(namespace) {
-            let message = format!("{}: `{namespace}/{name}` cannot be the name of a {kind}", reference.field);
-            return Err(Blocked::new(Reason::VariableInvalid, message).into());
-        }
-        if namespace == self.namespace || self.context.options.allow_cross_namespace_references {
-            return Ok(());
-        }
-        self.notes.on(Dependency::Namespace(namespace.clone()));
-        let client = &self.context.client;
-        let granted_by_namespace =
-            granted(&Api::<Namespace>::all(client.clone()), namespace, self.namespace).await?;
-        let granted = granted_by_namespace
-            || match kind {
-                TargetKind::Secret => {
-                    self.notes.on(Dependency::Secret(Name::new(namespace, name)));
-                    granted(&Api::<Secret>::namespaced(client.clone(), namespace), name, self.namespace)
-                        .await?
-                }
-                TargetKind::ConfigMap => {
-                    self.notes.on(Dependency::ConfigMap(Name::new(namespace, name)));
-                    granted(&Api::<ConfigMap>::namespaced(client.clone(), namespace), name, self.namespace)
-                        .await?
-                }
-                TargetKind::Workspace => self.context.workspaces.get(None, name).is_some_and(|workspace| {
-                    grant::grants(workspace.metadata.annotations.as_ref(), self.namespace)
-                }),
-            };
-        if granted {
-            return Ok(());
-        }
-        Err(Blocked::new(Reason::ReferenceNotGranted, grant::refusal(reference, self.namespace)).into())
+    /// Who says whether references are granted.
+    pub(super) fn grants(&self) -> Grants<'_> {
+        Grants { namespace: self.namespace, context: self.context, notes: self.notes }
     }
 
     /// Outputs of a Workspace are its namespace's: that of the apply that made it.
@@ -207,7 +178,7 @@ impl Sources<'_> {
             Some(maker) if maker.namespace != self.namespace => {
                 let name = workspace.metadata.name.clone().unwrap_or_default();
                 let target = Target::new(TargetKind::Workspace, &maker.namespace, &name);
-                self.permit(&Reference { field: field.to_owned(), target }).await
+                self.grants().permit(&Reference { field: field.to_owned(), target }).await
             }
             _ => Ok(()),
         }
@@ -248,21 +219,6 @@ impl Sources<'_> {
 
 fn missing(field: &str, what: &str) -> Found {
     Found::Nothing(Blocked::new(Reason::VariableMissing, format!("{field}: {what}")))
-}
-
-async fn granted<K>(api: &Api<K>, name: &str, namespace: &str) -> Result<bool, Error>
-where
-    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
-{
-    let doing = format!("reading the grants of {} `{name}`", K::kind(&()));
-    match api.get_metadata_opt(name).await.map_err(Error::api(doing)) {
-        Ok(found) => {
-            Ok(found.is_some_and(|object| grant::grants(object.metadata.annotations.as_ref(), namespace)))
-        }
-        // A manager that may look at some namespaces only cannot see grants elsewhere: there are none for it.
-        Err(error) if error.is_forbidden() => Ok(false),
-        Err(error) => Err(error),
-    }
 }
 
 /// What a Secret lacks: itself, keys, or any data at all.

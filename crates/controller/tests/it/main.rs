@@ -7,6 +7,7 @@
 mod applies;
 mod bad_input;
 mod deletion;
+mod engine;
 mod kinds;
 mod managers;
 mod ownership;

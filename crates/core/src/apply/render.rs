@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use capt_api::flux::SourceAddress;
 use capt_api::names::{Reason, annotation};
 use capt_api::reference::SecretTarget;
 use capt_api::{WorkspaceTemplate, WorkspaceTemplateApply};
@@ -309,9 +310,9 @@ impl Prepared {
         put_or_remove(for_provider, "varFiles", files);
     }
 
-    /// References of the template's `env` and `varFiles` that lead to other namespaces.
+    /// References of the template's module, `env` and `varFiles` that lead to other namespaces.
     fn foreign_references(&self, inputs: Inputs<'_>) -> Result<Vec<Reference>, Blocked> {
-        let mut references = Vec::new();
+        let mut references: Vec<_> = self.foreign_source(inputs)?.into_iter().collect();
         for list in ["env", "varFiles"] {
             let entries = self.spec.pointer(&format!("/forProvider/{list}")).and_then(Value::as_array);
             for (index, _) in entries.into_iter().flatten().enumerate() {
@@ -325,6 +326,27 @@ impl Prepared {
             }
         }
         Ok(references)
+    }
+
+    /// The source of Flux that the module comes from.
+    fn foreign_source(&self, inputs: Inputs<'_>) -> Result<Option<Reference>, Blocked> {
+        if self.spec.pointer("/forProvider/source").and_then(Value::as_str) != Some("Flux") {
+            return Ok(None);
+        }
+        let field = field_of(inputs.template, "spec.template.spec.forProvider.module");
+        let Some(SourceAddress { kind, namespace, name }) =
+            module_text(&self.spec).and_then(SourceAddress::parse)
+        else {
+            let message = format!(
+                "{field}: a module with `source: Flux` is written as Kind::namespace/name, for example GitRepository::flux-system/modules"
+            );
+            return Err(Blocked::new(Reason::TemplateInvalid, message));
+        };
+        let literal = module_text(&inputs.template.spec.template.spec) == module_text(&self.spec);
+        let needs_grant = needs_grant(&namespace, literal, inputs);
+        let target = Target { kind: TargetKind::FluxSource(kind), namespace, name };
+        let reference = checked(Reference { field, target })?;
+        Ok(needs_grant.then_some(reference))
     }
 
     fn foreign_reference(

@@ -10,6 +10,8 @@ use super::decide::{Mode, Step, WorkspaceFacts};
 use crate::condition::{Stamp, Truth, condition, upsert};
 use crate::tie;
 
+pub use crate::note::Note;
+
 /// What came of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -224,17 +226,6 @@ fn synced(workspace: Option<&WorkspaceFacts>) -> Statement {
     }
 }
 
-/// Something worth an Event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    /// Whether the user should look at it.
-    pub warning: bool,
-    /// One word.
-    pub reason: Reason,
-    /// A sentence.
-    pub message: String,
-}
-
 /// What an Event says at the end of a pause. The condition says nothing then, as Cluster API has it.
 const GOES_ON: &str = "reconciling goes on";
 
@@ -262,7 +253,7 @@ pub fn notes(report: Report<'_>, next: &WorkspaceTemplateApplyStatus) -> Vec<Not
             && (was_true || *reason != Reason::WorkspaceNotReady)
         {
             let message = if *reason == Reason::NotPaused { GOES_ON.to_owned() } else { after.message };
-            notes.push(Note { warning: is_trouble(*reason), reason: *reason, message });
+            notes.push(Note { warning: reason.is_trouble(), reason: *reason, message });
         }
     }
     notes
@@ -270,7 +261,7 @@ pub fn notes(report: Report<'_>, next: &WorkspaceTemplateApplyStatus) -> Vec<Not
 
 /// Progress within one reason is no news; another trouble is.
 fn is_same_to_people(before: &Condition, after: &Condition) -> bool {
-    let trouble = Reason::ALL.iter().any(|reason| is_trouble(*reason) && reason.as_str() == after.reason);
+    let trouble = Reason::ALL.iter().any(|reason| reason.is_trouble() && reason.as_str() == after.reason);
     before.status == after.status
         && before.reason == after.reason
         && (!trouble || before.message == after.message)
@@ -315,44 +306,6 @@ pub fn done(report: Report<'_>) -> Option<Note> {
         | Step::Hold(_)
         | Step::HoldChange { .. }
         | Step::Settled { .. } => None,
-    }
-}
-
-/// Whether a reason calls for the user. Waiting is not trouble.
-pub fn is_trouble(reason: Reason) -> bool {
-    match reason {
-        Reason::WorkspaceNotOwned
-        | Reason::TemplateNotFound
-        | Reason::TemplateInvalid
-        | Reason::ModuleInvalid
-        | Reason::DependencyCycle
-        | Reason::VariableMissing
-        | Reason::VariableInvalid
-        | Reason::ReferenceNotGranted
-        | Reason::WorkspaceTooLarge
-        | Reason::WorkspaceRefused
-        | Reason::SecretNotOwned
-        | Reason::Unreadable
-        | Reason::ApiError => true,
-        Reason::UpToDate
-        | Reason::WorkspaceCreated
-        | Reason::WorkspaceUpdated
-        | Reason::WorkspaceAdopted
-        | Reason::WorkspaceReady
-        | Reason::WorkspaceNotReady
-        | Reason::WorkspaceMissing
-        | Reason::WorkspaceRetained
-        | Reason::WorkspaceMoved
-        | Reason::WorkspaceKindMissing
-        | Reason::TemplateValid
-        | Reason::WaitingForSecrets
-        | Reason::WaitingForWorkspaces
-        | Reason::ApprovalRequired
-        | Reason::Pinned
-        | Reason::Paused
-        | Reason::NotPaused
-        | Reason::Deleting
-        | Reason::WaitingForDependents => false,
     }
 }
 

@@ -138,6 +138,22 @@ fn each_place_is_taken_only_when_those_before_it_have_nothing() {
 }
 
 #[test]
+fn a_look_into_the_cache_fetches_nothing() {
+    let world = World::new();
+    world.install_go("1.26.0", "");
+    let http = Http::serving([]);
+    let finder = Finder::new(catalog(&http.url), world.environment.clone());
+
+    assert_eq!(finder.cached("etcd"), None);
+    assert_eq!(http.requests(), 0);
+    assert!(!world.at("cache").exists());
+
+    program(&world.cached(), GOOD);
+    assert_eq!(finder.cached("etcd"), Some(world.cached()));
+    assert_eq!(finder.cached("kubelet"), None);
+}
+
+#[test]
 fn a_program_that_does_not_run_is_passed_over_and_told() {
     let world = World::new();
     program(&world.at("assets/etcd"), "exit 127");

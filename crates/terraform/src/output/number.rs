@@ -10,6 +10,22 @@ pub(super) fn storable(json: &str) -> String {
     rewrite(json, |number| if survives(number) { number.to_owned() } else { format!("\"{number}\"") })
 }
 
+/// Every string in the text that is a value.
+pub(super) fn strings(json: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = json;
+    while let Some(begin) = rest.find('"') {
+        rest = &rest[begin..];
+        let (token, after) = rest.split_at(string_length(rest));
+        // The key of an object is none.
+        if !after.trim_ascii_start().starts_with(':') {
+            found.extend(serde_json::from_str::<String>(token).ok());
+        }
+        rest = after;
+    }
+    found
+}
+
 fn rewrite(json: &str, number: impl Fn(&str) -> String) -> String {
     let mut written = String::with_capacity(json.len());
     let mut rest = json;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
@@ -18,37 +17,44 @@ struct Shown<'text> {
     #[serde(borrow, default)]
     output_changes: Option<&'text RawValue>,
     #[serde(default)]
-    resource_drift: Vec<ResourceChange>,
+    resource_drift: Vec<Drifted>,
 }
 
 #[derive(Deserialize)]
-struct ResourceChange {
+struct Drifted {
+    address: String,
+}
+
+#[derive(Deserialize)]
+struct ResourceChange<'text> {
     address: String,
     #[serde(default)]
     action_reason: Option<String>,
-    change: Values,
+    #[serde(borrow)]
+    change: Values<'text>,
 }
 
+/// Values stay text: they may be nested deeper, and hold larger numbers, than can be read.
 #[derive(Deserialize)]
-pub(super) struct Values {
+pub(super) struct Values<'text> {
     actions: Vec<String>,
-    #[serde(default)]
-    pub(super) before: Value,
-    #[serde(default)]
-    pub(super) after: Value,
-    #[serde(default)]
-    pub(super) after_unknown: Value,
-    #[serde(default)]
-    pub(super) before_sensitive: Value,
-    #[serde(default)]
-    pub(super) after_sensitive: Value,
+    #[serde(borrow, default)]
+    pub(super) before: Option<&'text RawValue>,
+    #[serde(borrow, default)]
+    pub(super) after: Option<&'text RawValue>,
+    #[serde(borrow, default)]
+    pub(super) after_unknown: Option<&'text RawValue>,
+    #[serde(borrow, default)]
+    pub(super) before_sensitive: Option<&'text RawValue>,
+    #[serde(borrow, default)]
+    pub(super) after_sensitive: Option<&'text RawValue>,
 }
 
-/// The plan, without warnings: those come from the stream of the command that made it.
+/// The plan, without what `show` does not know: warnings, and where the state is.
 pub(crate) fn read(text: &str, destroy: bool, redactor: &Redactor) -> Result<Plan, serde_json::Error> {
     let shown: Shown<'_> = serde_json::from_str(text)?;
-    let resources: Vec<ResourceChange> = parsed(shown.resource_changes)?.unwrap_or_default();
-    let outputs: BTreeMap<String, Values> = parsed(shown.output_changes)?.unwrap_or_default();
+    let resources: Vec<ResourceChange<'_>> = parsed(shown.resource_changes)?.unwrap_or_default();
+    let outputs: BTreeMap<String, Values<'_>> = parsed(shown.output_changes)?.unwrap_or_default();
     Ok(Plan {
         hash: hash(&shown, destroy),
         destroy,
@@ -56,6 +62,7 @@ pub(crate) fn read(text: &str, destroy: bool, redactor: &Redactor) -> Result<Pla
         outputs: outputs.into_iter().filter_map(|(name, values)| output(name, &values)).collect(),
         drift: shown.resource_drift.into_iter().map(|drifted| redactor.redact(&drifted.address)).collect(),
         warnings: Vec::new(),
+        elsewhere: None,
     })
 }
 
@@ -77,7 +84,7 @@ fn hash(shown: &Shown<'_>, destroy: bool) -> PlanHash {
     PlanHash(crate::fingerprint::hexadecimal(&hasher.finalize()))
 }
 
-fn change(resource: ResourceChange, redactor: &Redactor) -> Option<Change> {
+fn change(resource: ResourceChange<'_>, redactor: &Redactor) -> Option<Change> {
     let action = action(&resource.change.actions)?;
     Some(Change {
         address: redactor.redact(&resource.address),
@@ -87,9 +94,9 @@ fn change(resource: ResourceChange, redactor: &Redactor) -> Option<Change> {
     })
 }
 
-fn output(name: String, values: &Values) -> Option<OutputChange> {
-    let sensitive =
-        [&values.before_sensitive, &values.after_sensitive].into_iter().any(|it| *it != Value::Bool(false));
+fn output(name: String, values: &Values<'_>) -> Option<OutputChange> {
+    let marks = [values.before_sensitive, values.after_sensitive];
+    let sensitive = marks.into_iter().any(|mark| mark.is_none_or(|mark| mark.get() != "false"));
     Some(OutputChange { name, action: action(&values.actions)?, sensitive })
 }
 
@@ -133,6 +140,24 @@ mod tests {
              create output p"
         );
         assert!(!format!("{plan:?}{}", serde_json::to_string(&plan).unwrap()).contains("hunter22"));
+    }
+
+    #[test]
+    fn values_beyond_all_bounds_are_told_all_the_same() {
+        let deep = "[".repeat(300) + &"]".repeat(300);
+        let shown = format!(
+            r#"{{"resource_changes":[{{"address":"a.b","change":{{"actions":["update"],"before":{{"n":1,"d":1,"s":1}},"after":{{"n":1e999,"d":{deep},"s":"hunter22"}},"after_sensitive":{{"s":{deep}}}}}}}],"output_changes":{{"o":{{"actions":["create"],"after":1e999,"before_sensitive":false,"after_sensitive":false}}}},"resource_drift":[{{"address":"a.c","change":{{"before":{deep}}}}}]}}"#
+        );
+
+        let plan = read(&shown, false, &Redactor::default()).unwrap();
+
+        let told = plan.to_string();
+        assert!(told.contains("n: 1 -> 1e999") && told.contains("d: 1 -> [[["), "{told}");
+        assert!(!told.contains("hunter22"), "{told}");
+        assert_eq!(
+            (plan.outputs[0].sensitive, plan.drift.as_slice()),
+            (false, ["a.c".to_owned()].as_slice())
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -33,8 +34,9 @@ impl Session<'_> {
         self.go_on(verb)?;
         let (plan, steps) = command.plan.clone().unzip();
         let steps = steps.unwrap_or_default();
+        let started_at = Timestamp::now();
         let journal =
-            Journal { verb, pid: None, started_at: Timestamp::now(), plan, steps, interrupted: false };
+            Journal { verb, pid: None, started_at, plan, steps, interrupted: false, completed: false };
         let start = self.prepare(&command)?;
         journal.write(self.workdir)?;
         tracing::info!(verb = %verb, identity = %self.run.identity, "command starts");
@@ -57,7 +59,7 @@ impl Session<'_> {
         self.log_text(&ended);
         // After the end was judged: this command's own request for the lock is not one that it left behind.
         if !ended.is_clean() {
-            Worked::note(self.workdir, verb, journal.started_at)?;
+            Worked::note(self.workdir, verb, started_at)?;
         }
         Journal::remove(self.workdir)?;
         Ok(ended)
@@ -69,7 +71,7 @@ impl Session<'_> {
         command: &'s Command,
     ) -> Result<impl FnOnce() -> std::io::Result<Child> + 's, Error> {
         let verb = command.verb;
-        let mut variables = environment(self.settings, self.run, self.workdir, verb);
+        let mut variables = environment(self.settings, &self.run, self.workdir, verb);
         if let Some((word, extra)) = &command.extra
             && !extra.is_empty()
         {
@@ -150,8 +152,11 @@ impl Session<'_> {
     }
 
     fn follow_log(&self, verb: Verb, steps: u64) -> Follower {
-        let file = private::empty(&self.workdir.log(verb)).ok();
-        Follower { verb, tail: Tail::of(&self.workdir.raw(verb, "out")), fold: Fold::starting(steps), file }
+        let log = self.workdir.log(verb);
+        // See `file`.
+        let _ = private::remove(&log);
+        let tail = Tail::of(&self.workdir.raw(verb, "out"));
+        Follower { verb, tail, fold: Fold::starting(steps), log, file: None }
     }
 
     /// The log of a command that is not a stream.
@@ -171,7 +176,8 @@ struct Follower {
     verb: Verb,
     tail: Tail,
     fold: Fold,
-    /// A log that cannot be written does not stop an apply.
+    log: PathBuf,
+    /// Made for the first line. A log that cannot be written does not stop an apply.
     file: Option<File>,
 }
 
@@ -195,10 +201,15 @@ impl Follower {
         }
     }
 
-    fn tell(&mut self, session: &Session<'_>, line: String) {
+    fn tell(&mut self, session: &Session<'_>, mut line: String) {
+        if self.file.is_none() {
+            self.file = private::empty(&self.log).ok();
+        }
         if let Some(file) = &mut self.file {
+            line.push('\n');
             // See `file`.
-            let _ = writeln!(file, "{line}");
+            let _ = file.write_all(line.as_bytes());
+            line.pop();
         }
         session.observer.observe(Event::Line(self.verb, line));
     }

@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use super::Settings;
 use super::active::Signal;
+use super::{Settings, blocking};
 use crate::binary::Version;
 use crate::engine::{Observer, Verb};
 use crate::error::Error;
@@ -17,7 +18,7 @@ use crate::workdir::{Lock, Workdir};
 pub(super) struct Session<'a> {
     pub(super) settings: &'a Settings,
     pub(super) version: &'a Version,
-    pub(super) run: &'a Run,
+    pub(super) run: Arc<Run>,
     pub(super) workdir: &'a Workdir,
     pub(super) lock: &'a Lock,
     pub(super) redactor: Redactor,
@@ -44,7 +45,7 @@ impl Session<'_> {
         Command {
             verb,
             arguments: arguments.iter().map(OsString::from).collect(),
-            directory: self.workdir.entrypoint(self.run),
+            directory: self.workdir.entrypoint(&self.run),
             extra: None,
             in_workspace: true,
             plan: None,
@@ -57,6 +58,22 @@ impl Session<'_> {
             Locking::Wait(time) => format!("-lock-timeout={}s", time.as_secs()),
             Locking::None => "-lock=false".to_owned(),
         }
+    }
+
+    /// Does work on the files of the directory where it holds up nobody.
+    ///
+    /// It goes on when the run is dropped, and keeps the directory locked until it is done.
+    pub(super) async fn off_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Workdir, &Run) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let lock = self.lock.shared().map_err(Error::file(self.workdir.path()))?;
+        let (workdir, run) = (self.workdir.clone(), Arc::clone(&self.run));
+        blocking(move || {
+            let _lock = lock;
+            work(&workdir, &run)
+        })
+        .await
     }
 
     /// Refuses to go on when the run was asked to stop between two commands.

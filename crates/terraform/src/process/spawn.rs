@@ -5,7 +5,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
 
+use rustix::fs::Mode;
+use rustix::process::umask;
 use tokio::process::{Child, Command};
 
 use crate::environment::Environment;
@@ -22,9 +25,14 @@ pub(super) struct Start<'a> {
     pub(super) stderr: File,
 }
 
-/// Starts the process in a group of its own, so that signals meant for us do not reach it.
+/// Starts the process in a group of its own, so that signals meant for us do not reach it. What it writes (states, plans)
+/// can be read by its owner alone.
 pub(super) fn spawn(start: Start<'_>) -> io::Result<Child> {
-    Command::new(start.program)
+    // The mask is the whole process's: one start at a time, and files that others make meanwhile are private too.
+    static MASK: Mutex<()> = Mutex::new(());
+    let _turn = MASK.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = umask(Mode::RWXG | Mode::RWXO);
+    let spawned = Command::new(start.program)
         .args(start.arguments)
         .env_clear()
         .envs(start.environment)
@@ -34,5 +42,7 @@ pub(super) fn spawn(start: Start<'_>) -> io::Result<Child> {
         .stderr(start.stderr)
         .process_group(0)
         .kill_on_drop(false)
-        .spawn()
+        .spawn();
+    umask(before);
+    spawned
 }

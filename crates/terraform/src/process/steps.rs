@@ -3,18 +3,15 @@
 use std::ffi::OsString;
 use std::fs;
 
-use sha2::{Digest as _, Sha256};
-
 use super::session::{Command, Session};
 use crate::engine::{Applied, Event, Outcome, Verb};
 use crate::error::Error;
-use crate::fingerprint::hexadecimal;
 use crate::output::{self, Outputs};
 use crate::plan::{self, Plan, PlanHash};
 use crate::private;
 use crate::run::{Backend, InvalidRun, Operation, Source};
 use crate::source_address;
-use crate::workdir::{SavedPlan, Stamp, acquire, declares_backend};
+use crate::workdir::{SavedPlan, Stamp, Workdir, acquire, initialised_kind};
 
 /// Arguments that say what to plan: of those for `apply`, the ones that a saved plan does not take.
 const PLANNING: [&str; 9] = [
@@ -33,7 +30,7 @@ impl Session<'_> {
     /// Does what the run asks for. `last` is a command of an earlier engine that has just ended.
     pub(super) async fn work(&self, last: Option<Verb>) -> Result<Outcome, Error> {
         // Before anything can touch the module.
-        self.workdir.rescue_state()?;
+        self.off_thread(|workdir, _| workdir.rescue_state()).await?;
         match &self.run.operation {
             Operation::Plan => self.plan(false).await.map(Outcome::Planned),
             Operation::PlanDestroy => self.plan(true).await.map(Outcome::Planned),
@@ -50,7 +47,8 @@ impl Session<'_> {
     }
 
     /// Brings the directory to where a plan can be made, and stores a state that was not stored.
-    async fn make_ready(&self, refresh: bool) -> Result<(), Error> {
+    /// The answer is the kind of backend that the module declares itself, where that one is kept.
+    async fn make_ready(&self, refresh: bool) -> Result<Option<String>, Error> {
         if self.workdir.errored_state().exists() {
             // With the module as it is: a source that is gone must not keep the state from being stored.
             self.initialise(false).await?;
@@ -59,15 +57,20 @@ impl Session<'_> {
         self.initialise(refresh).await
     }
 
-    async fn initialise(&self, refresh: bool) -> Result<(), Error> {
-        if self.workdir.needs_fetch(self.run, refresh) {
+    async fn initialise(&self, refresh: bool) -> Result<Option<String>, Error> {
+        if self.workdir.needs_fetch(&self.run, refresh) {
             self.fetch().await?;
         }
-        self.workdir.place_module(self.run)?;
-        self.workdir.place_inputs(self.run)?;
-        let digest = self.workdir.init_digest(self.run, self.version, self.settings.plugin_cache.as_deref());
+        let tool = self.version.tool;
+        let elsewhere = self
+            .off_thread(move |workdir, run| {
+                workdir.place_module(run)?;
+                workdir.place_inputs(run, tool)
+            })
+            .await?;
+        let digest = self.workdir.init_digest(&self.run, self.version, self.settings.plugin_cache.as_deref());
         if self.workdir.is_initialised(&digest) {
-            return Ok(());
+            return Ok(elsewhere);
         }
         self.workdir.set_initialised(None)?;
         match self.init(true).await {
@@ -75,11 +78,16 @@ impl Session<'_> {
             Err(error) if is_about_workspace(&error) => self.init(false).await?,
             other => other?,
         }
-        self.workdir.keep_provider_lock(self.run)?;
-        if !declares_backend(self.workdir) {
-            return Err(Error::NoBackend);
+        self.workdir.keep_provider_lock(&self.run)?;
+        let local = matches!(self.run.backend, Backend::Kubernetes { .. }).then_some("local");
+        match initialised_kind(self.workdir) {
+            None => return Err(Error::NoBackend),
+            // A file that comes after all of ours won.
+            Some(kind) if Some(kind.as_str()) == local => return Err(Error::NoBackend),
+            Some(_) => {}
         }
-        self.workdir.set_initialised(Some(digest))
+        self.workdir.set_initialised(Some(digest))?;
+        Ok(elsewhere)
     }
 
     async fn init(&self, in_workspace: bool) -> Result<(), Error> {
@@ -97,15 +105,13 @@ impl Session<'_> {
         let Source::Remote { address, pull: _ } = &self.run.source else { return Ok(()) };
         self.workdir.clear_incoming()?;
         self.workdir.create()?;
-        self.workdir.place_home(self.run)?;
+        self.workdir.place_home(&self.run)?;
         let address = source_address::without_login(&String::from_utf8_lossy(address.expose()));
         let from = format!("-from-module={address}");
         let arguments = ["init", "-input=false", "-no-color", "-backend=false", "-get=false", &from];
         let command = Command { directory: self.workdir.incoming(), ..self.plain(Verb::Fetch, &arguments) };
         self.with_cache(command).await?;
-        let left = self.workdir.incoming().join(".terraform");
-        private::remove(&left).map_err(Error::file(left))?;
-        self.workdir.accept_fetched(self.run)
+        self.off_thread(Workdir::accept_fetched).await
     }
 
     /// Terraform itself does not guard its plugin cache: one command at a time may write to it.
@@ -135,7 +141,7 @@ impl Session<'_> {
     }
 
     async fn plan(&self, destroy: bool) -> Result<Plan, Error> {
-        self.make_ready(true).await?;
+        let elsewhere = self.make_ready(true).await?;
         SavedPlan::remove(self.workdir)?;
         let path = self.workdir.plan();
         private::remove(&path).map_err(Error::file(&path))?;
@@ -143,9 +149,9 @@ impl Session<'_> {
             self.plain(Verb::Plan, &["plan", "-input=false", "-json", "-detailed-exitcode", "-lock=false"]);
         command.arguments.push(joined_path("-out=", &path));
         command.arguments.extend(destroy.then(|| "-destroy".into()));
-        command
-            .arguments
-            .extend(self.workdir.variable_files(self.run).iter().map(|file| joined_path("-var-file=", file)));
+        command.arguments.extend(
+            self.workdir.variable_files(&self.run).iter().map(|file| joined_path("-var-file=", file)),
+        );
         command.extra = Some(("plan", self.planning_arguments(destroy)));
         let ended = self.command(command).await?;
         if ended.asks_for_init() {
@@ -157,13 +163,17 @@ impl Session<'_> {
         if code == 0 {
             private::remove(&path).map_err(Error::file(&path))?;
             let nothing = plan::read("{}", destroy, &self.redactor).map_err(unreadable)?;
-            return Ok(Plan { warnings, ..nothing });
+            return Ok(Plan { warnings, elsewhere, ..nothing });
         }
         let shown = self.printed(self.plain(Verb::Show, &["show", "-json", &path.to_string_lossy()])).await?;
-        let plan = Plan { warnings, ..plan::read(&shown, destroy, &self.redactor).map_err(unreadable)? };
-        let file = self.plan_digest()?;
-        SavedPlan { hash: plan.hash.clone(), file, destroy, steps: plan.steps() }.write(self.workdir)?;
-        Ok(plan)
+        let redactor = self.redactor.clone();
+        self.off_thread(move |workdir, _| {
+            let plan = plan::read(&shown, destroy, &redactor).map_err(unreadable)?;
+            let (hash, file) = (plan.hash.clone(), workdir.plan_digest()?);
+            SavedPlan { hash, file, destroy, steps: plan.steps() }.write(workdir)?;
+            Ok(Plan { warnings, elsewhere, ..plan })
+        })
+        .await
     }
 
     async fn apply(&self, wanted: &PlanHash) -> Result<Applied, Error> {
@@ -172,7 +182,7 @@ impl Session<'_> {
         if saved.hash != *wanted {
             return Err(Error::StalePlan { why: "another plan was made since" });
         }
-        if saved.file != self.plan_digest()? {
+        if saved.file != self.off_thread(|workdir, _| workdir.plan_digest()).await? {
             return Err(Error::StalePlan { why: "its file was changed" });
         }
         self.make_ready(false).await?;
@@ -217,11 +227,6 @@ impl Session<'_> {
         let printed = fs::read_to_string(&path).map_err(Error::file(&path))?;
         private::remove(&path).map_err(Error::file(path))?;
         Ok(printed)
-    }
-
-    fn plan_digest(&self) -> Result<String, Error> {
-        let path = self.workdir.plan();
-        fs::read(&path).map(|content| hexadecimal(&Sha256::digest(content))).map_err(Error::file(path))
     }
 
     fn planning_arguments(&self, destroy: bool) -> Vec<String> {

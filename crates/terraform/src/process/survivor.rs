@@ -35,27 +35,47 @@ pub(super) async fn take_over(
         }
     };
     let Some(journal) = Journal::read(workdir)? else { return Ok((lock, None)) };
-    let mut fold = Fold::starting(journal.steps);
-    if journal.verb.streams() {
-        let path = workdir.raw(journal.verb, "out");
-        let mut tail = Tail::of(&path);
-        let lines = tail.lines().map_err(Error::file(path))?;
-        lines.into_iter().chain(tail.rest()).for_each(|line| {
-            fold.take(&line, redactor);
-        });
+    let (mut fold, lines) = read_log(workdir, &journal, redactor)?;
+    fold.completed |= journal.completed;
+    if !lines.is_empty() {
+        let path = workdir.log(journal.verb);
+        private::put(&path, (lines.join("\n") + "\n").as_bytes()).map_err(Error::file(path))?;
     }
-    if journal.plan.is_some() {
-        // It was begun: it is applied, or stale.
-        SavedPlan::remove(workdir)?;
-        private::remove(&workdir.plan()).map_err(Error::file(workdir.plan()))?;
-    }
+    drop_begun_plan(workdir, &journal)?;
     workdir.forget_raw_logs()?;
     Worked::note(workdir, journal.verb, journal.started_at)?;
     Journal::remove(workdir)?;
-    let Journal { verb, started_at, plan, pid: _, steps: _, interrupted: _ } = journal;
+    let Journal { verb, started_at, plan, pid: _, steps: _, interrupted: _, completed: _ } = journal;
     tracing::info!(verb = %verb, completed = fold.completed, "command of an earlier engine has ended");
     let Fold { completed, diagnostics, progress: _ } = fold;
     Ok((lock, Some(Survived { verb, started_at, plan, completed, diagnostics })))
+}
+
+/// What a command that has ended had told, if it still is there, and its log.
+pub(super) fn read_log(
+    workdir: &Workdir,
+    journal: &Journal,
+    redactor: &Redactor,
+) -> Result<(Fold, Vec<String>), Error> {
+    let mut fold = Fold::starting(journal.steps);
+    if !journal.verb.streams() {
+        return Ok((fold, Vec::new()));
+    }
+    let path = workdir.raw(journal.verb, "out");
+    let mut tail = Tail::of(&path);
+    let lines = tail.lines().map_err(Error::file(path))?;
+    let lines = lines.into_iter().chain(tail.rest());
+    let told = lines.filter_map(|line| fold.take(&line, redactor).line).collect();
+    Ok((fold, told))
+}
+
+/// A plan whose apply was begun is applied, or stale.
+pub(super) fn drop_begun_plan(workdir: &Workdir, journal: &Journal) -> Result<(), Error> {
+    if journal.plan.is_none() {
+        return Ok(());
+    }
+    SavedPlan::remove(workdir)?;
+    private::remove(&workdir.plan()).map_err(Error::file(workdir.plan()))
 }
 
 async fn wait(
@@ -112,7 +132,7 @@ impl Followed {
 
 /// What a directory tells about commands whose end was not seen.
 pub(super) fn look(workdir: &Workdir, identity: &Identity) -> Result<Option<Unfinished>, Error> {
-    let alive = Lock::try_take(workdir).map_err(Error::file(workdir.path()))?.is_none();
+    let alive = Lock::is_held(workdir).map_err(Error::file(workdir.path()))?;
     let journal = Journal::read(workdir)?;
     Ok((alive || journal.is_some()).then(|| unfinished(identity, journal, alive)))
 }

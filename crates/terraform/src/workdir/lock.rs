@@ -28,6 +28,19 @@ impl Lock {
         take(&open(&workdir.path().join(NAME))?)
     }
 
+    /// Whether somebody has it. Makes nothing, and those who ask do not get in each other's way.
+    pub(crate) fn is_held(workdir: &Workdir) -> io::Result<bool> {
+        let file = match File::open(workdir.path().join(NAME)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            other => other?,
+        };
+        match flock(&file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Ok(false),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(true),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Waits for the lock.
     pub(crate) async fn take(workdir: &Workdir) -> io::Result<Self> {
         acquire(&workdir.path().join(NAME)).await
@@ -44,6 +57,11 @@ impl Lock {
     pub(crate) fn is_current(&self, workdir: &Workdir) -> bool {
         let (ours, there) = (self.0.metadata(), workdir.path().join(NAME).metadata());
         matches!((ours, there), (Ok(ours), Ok(there)) if (ours.dev(), ours.ino()) == (there.dev(), there.ino()))
+    }
+
+    /// The same lock once more: it is free when both are dropped.
+    pub(crate) fn shared(&self) -> io::Result<Self> {
+        self.0.try_clone().map(Self)
     }
 
     /// The standard input of a process.

@@ -7,12 +7,15 @@ use serde_json::json;
 
 use super::stamp::{Beside, Initialised, Module, Stamp};
 use super::{PROVIDER_LOCK, Workdir, backend, is_configuration, source};
-use crate::binary::Version;
+use crate::binary::{Tool, Version};
 use crate::error::Error;
 use crate::fingerprint::{digest, tree};
 use crate::private;
 use crate::run::{Backend, ExtraFile, Format, InvalidRun, Place, PullPolicy, Run, Source};
 use crate::source_address;
+
+/// Where `git` finds passwords, in the home directory.
+const CREDENTIALS: &str = ".git-credentials";
 
 impl Workdir {
     /// Whether the module has to be fetched by Terraform first. `refresh` says that a plan is about to be made.
@@ -50,12 +53,15 @@ impl Workdir {
 
     /// A remote module came.
     pub(crate) fn accept_fetched(&self, run: &Run) -> Result<(), Error> {
+        let left = self.incoming().join(".terraform");
+        private::remove(&left).map_err(Error::file(left))?;
         self.accept_incoming(run, source_digest(run))
     }
 
     fn accept_incoming(&self, run: &Run, source: String) -> Result<(), Error> {
         let (incoming, module) = (self.incoming(), self.module());
         let tree = tree(&incoming).map_err(Error::file(&incoming))?;
+        private::sync(&incoming).map_err(Error::file(&incoming))?;
         // Whatever happens from here on, the old stamp says nothing about what is there.
         Module::remove(self)?;
         private::remove(&module).map_err(Error::file(&module))?;
@@ -64,58 +70,74 @@ impl Workdir {
         if !entrypoint.is_dir() {
             return Err(InvalidRun::EntrypointMissing { entrypoint: run.entrypoint.clone() }.into());
         }
-        let lock = entrypoint.join(PROVIDER_LOCK);
-        if self.provider_lock().exists() && !lock.exists() {
-            fs::copy(self.provider_lock(), &lock).map_err(Error::file(lock))?;
-        }
         Module { source, tree }.write(self)
     }
 
-    /// Writes the files beside the module, the home directory, the variables and the backend.
-    pub(crate) fn place_inputs(&self, run: &Run) -> Result<(), Error> {
+    /// Writes the files beside the module, the home directory, the variables and the backend. The answer is the kind of
+    /// backend that the module declares itself, where it keeps that one.
+    pub(crate) fn place_inputs(&self, run: &Run, tool: Tool) -> Result<Option<String>, Error> {
         self.create()?;
         let entrypoint = self.entrypoint(run);
         if !entrypoint.is_dir() {
             return Err(InvalidRun::EntrypointMissing { entrypoint: run.entrypoint.clone() }.into());
         }
-        for name in Beside::read(self).map(|beside| beside.names).unwrap_or_default() {
-            private::remove(&entrypoint.join(&name)).map_err(Error::file(name))?;
+        self.place_provider_lock(run)?;
+        self.remove_beside()?;
+        let beside = || run.files.iter().filter(|file| file.place == Place::Module);
+        let names: Vec<String> = beside().map(|file| file.name.clone()).collect();
+        if !names.is_empty() || Beside::read(self).is_some() {
+            Beside { entrypoint: run.entrypoint.clone(), names }.write(self)?;
         }
-        let names = run
-            .files
-            .iter()
-            .filter(|file| file.place == Place::Module)
-            .map(|file| file.name.clone())
-            .collect();
-        Beside { names }.write(self)?;
         self.place_home(run)?;
-        for file in &run.files {
-            let directory = match file.place {
-                Place::Module => &entrypoint,
-                Place::Home => &self.home(),
-            };
-            put(&directory.join(&file.name), file.content.expose())?;
+        for file in beside() {
+            put(&entrypoint.join(&file.name), file.content.expose())?;
         }
         for (path, content) in self.variable_files(run).iter().zip(&run.variables) {
             put(path, content.content.expose())?;
         }
-        backend::write(self, run)
+        backend::write(self, run, tool)
+    }
+
+    /// Removes the files that were written beside the module.
+    pub(super) fn remove_beside(&self) -> Result<(), Error> {
+        let Some(Beside { entrypoint, names }) = Beside::read(self) else { return Ok(()) };
+        for path in names.iter().map(|name| self.module().join(&entrypoint).join(name)) {
+            private::remove(&path).map_err(Error::file(path))?;
+        }
+        let directory = self.module().join(&entrypoint);
+        private::remove_unfinished(&directory).map_err(Error::file(directory))
+    }
+
+    /// The lock file of the providers, where the module brings none: the one that was kept here, or else the one that
+    /// was carried here.
+    fn place_provider_lock(&self, run: &Run) -> Result<(), Error> {
+        let (kept, lock) = (self.provider_lock(), self.entrypoint(run).join(PROVIDER_LOCK));
+        if lock.exists() {
+            return Ok(());
+        }
+        match (kept.exists(), &run.provider_lock) {
+            (true, _) => fs::copy(kept, &lock).map(drop).map_err(Error::file(lock)),
+            (false, Some(content)) => put(&lock, content.as_bytes()),
+            (false, None) => Ok(()),
+        }
     }
 
     /// Configuration of the tools that Terraform calls; files of the user's own take their place.
     pub(crate) fn place_home(&self, run: &Run) -> Result<(), Error> {
         let home = self.home();
-        put(&home.join(".terraformrc"), b"")?;
-        let credentials = home.join(".git-credentials");
-        let helper = format!(
-            "[credential]\n\thelper = \"store --file={}\"\n",
-            credentials.to_string_lossy().replace('"', "\\\"")
-        );
-        put(&home.join(".gitconfig"), helper.as_bytes())?;
-        if let Source::Remote { address, pull: _ } = &run.source
-            && let Some(login) = source_address::login(&String::from_utf8_lossy(address.expose()))
-        {
-            let source_address::Login { scheme, host, user, password } = login;
+        let credentials = home.join(CREDENTIALS);
+        let login = match &run.source {
+            Source::Remote { address, pull: _ } => {
+                source_address::login(&String::from_utf8_lossy(address.expose()))
+            }
+            Source::Inline { .. } | Source::Directory { .. } | Source::Archive { .. } => None,
+        };
+        if login.is_some() || run.files.iter().any(|file| file.name == CREDENTIALS) {
+            let path = credentials.to_string_lossy().replace('"', "\\\"");
+            let helper = format!("[credential]\n\thelper = \"store --file={path}\"\n");
+            put(&home.join(".gitconfig"), helper.as_bytes())?;
+        }
+        if let Some(source_address::Login { scheme, host, user, password }) = login {
             put(&credentials, format!("{scheme}://{user}:{password}@{host}\n").as_bytes())?;
             let machine = host.split(':').next().unwrap_or_default();
             put(

@@ -1,7 +1,8 @@
 //! Makes a module's directory from what is at hand.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use flate2::read::GzDecoder;
@@ -23,7 +24,11 @@ pub(super) fn unpack(source: &Source, target: &Path) -> Result<(), Error> {
         Source::Directory { path } => copy(path, path, target).map_err(Error::file(path)),
         // Entries that would land outside are left out by `unpack`.
         Source::Archive { path } => File::open(path)
-            .and_then(|file| tar::Archive::new(GzDecoder::new(file)).unpack(target))
+            .and_then(|file| {
+                let mut archive = tar::Archive::new(GzDecoder::new(file));
+                archive.set_mask(0o077);
+                archive.unpack(target)
+            })
             .map_err(Error::file(path)),
         // Terraform fetches it itself.
         Source::Remote { .. } => Ok(()),
@@ -47,7 +52,9 @@ fn copy(root: &Path, from: &Path, to: &Path) -> io::Result<()> {
             }
             std::os::unix::fs::symlink(link, target)?;
         } else if kind.is_file() {
-            fs::copy(&path, target)?;
+            fs::copy(&path, &target)?;
+            let mode = entry.metadata()?.permissions().mode() & 0o700;
+            fs::set_permissions(target, Permissions::from_mode(mode))?;
         }
     }
     Ok(())

@@ -13,6 +13,8 @@ use crate::private;
 /// A stamp and the file that it is in.
 pub(crate) trait Stamp: Serialize + DeserializeOwned {
     const NAME: &'static str;
+    /// Whether it has to be there when the machine has lost its power. Most need not: without them work is done again.
+    const DURABLE: bool = false;
 
     /// The stamp; one that is missing or damaged only costs the work to be done again.
     fn read(workdir: &Workdir) -> Option<Self> {
@@ -22,7 +24,11 @@ pub(crate) trait Stamp: Serialize + DeserializeOwned {
     fn write(&self, workdir: &Workdir) -> Result<(), Error> {
         let path = workdir.path().join(Self::NAME);
         let content = serde_json::to_vec(self).map_err(|error| Error::file(&path)(error.into()))?;
-        private::write(&path, content).map_err(Error::file(path))
+        if fs::read(&path).is_ok_and(|written| written == content) {
+            return Ok(());
+        }
+        let write = if Self::DURABLE { private::write } else { private::put };
+        write(&path, &content).map_err(Error::file(path))
     }
 
     fn remove(workdir: &Workdir) -> Result<(), Error> {
@@ -31,7 +37,7 @@ pub(crate) trait Stamp: Serialize + DeserializeOwned {
     }
 }
 
-/// Which module is in the directory.
+/// Which module is in the directory. Written when all of the module is on the disk.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Module {
     /// The digest of where it comes from.
@@ -57,11 +63,15 @@ impl Stamp for Initialised {
 /// The extra files that were written beside the module.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Beside {
+    /// Where, below the module's root.
+    #[serde(default)]
+    pub(crate) entrypoint: String,
     pub(crate) names: Vec<String>,
 }
 
 impl Stamp for Beside {
     const NAME: &'static str = "files.json";
+    const DURABLE: bool = true;
 }
 
 /// The plan that is saved.

@@ -20,6 +20,7 @@ pub(crate) struct Worked {
 
 impl Stamp for Worked {
     const NAME: &'static str = "worked.json";
+    const DURABLE: bool = true;
 }
 
 impl Worked {

@@ -1,14 +1,17 @@
 //! What every test needs: an engine on a directory of its own, and runs to give it.
 
 use std::env;
-use std::path::PathBuf;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 use capt_local::{Catalog, Environment, Finder, Progress};
 use capt_terraform::{
     Applied, Backend, Engine, Error, Event, Format, Identity, Limits, Observer, Operation, Outcome, Plan,
-    ProcessEngine, Run, Secret, Settings, Source, VariableFile,
+    ProcessEngine, Run, Secret, Settings, Source, VariableFile, Verb,
 };
 use tempfile::TempDir;
 
@@ -80,6 +83,15 @@ impl Seen {
         self.0.lock().unwrap().clone()
     }
 
+    /// The commands that began.
+    pub(crate) fn started(&self) -> Vec<Verb> {
+        let verbs = self.events().into_iter().filter_map(|event| match event {
+            Event::Started(verb) => Some(verb),
+            _ => None,
+        });
+        verbs.collect()
+    }
+
     pub(crate) fn any(&self, matches: impl Fn(&Event) -> bool) -> bool {
         self.events().iter().any(matches)
     }
@@ -107,6 +119,7 @@ pub(crate) fn inline(module: &str) -> Run {
         locking: capt_terraform::Locking::Wait(Duration::from_secs(1)),
         limits: Limits { grace: Duration::from_secs(1), ..Limits::default() },
         hidden: Vec::new(),
+        provider_lock: None,
     }
 }
 
@@ -117,6 +130,51 @@ pub(crate) fn identity() -> Identity {
 /// A file with variables.
 pub(crate) fn variables(json: &str) -> VariableFile {
     VariableFile { format: Format::Json, sensitive: false, content: Secret::from(json) }
+}
+
+/// A module's directory as an archive.
+pub(crate) fn archive(module: &Path, into: &Path) -> PathBuf {
+    let path = into.join("module.tar.gz");
+    let file = fs::File::create(&path).unwrap();
+    let mut builder = tar::Builder::new(flate2::write::GzEncoder::new(file, flate2::Compression::fast()));
+    builder.append_dir_all(".", module).unwrap();
+    builder.into_inner().unwrap().finish().unwrap();
+    path
+}
+
+/// A module's directory as a repository. The answer is its address.
+pub(crate) fn repository(module: &Path) -> String {
+    git(module, &["init", "-q"]);
+    git(module, &["add", "."]);
+    git(module, &["commit", "-qm", "one"]);
+    format!("git::file://{}", module.display())
+}
+
+pub(crate) fn git(directory: &Path, arguments: &[&str]) {
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"];
+    let status = Command::new("git").args(identity).args(arguments).current_dir(directory).output().unwrap();
+    assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
+}
+
+/// A process of its own that does the run in the directory of the bed.
+pub(crate) fn killable(bed: &Bed, run: &Run) -> Child {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_capt-terraform-run"))
+        .args([bed.root.path().join("runs"), binary()])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&serde_json::to_vec(run).unwrap()).unwrap();
+    child
+}
+
+/// Waits until nothing runs in any directory.
+pub(crate) async fn ended(engine: &ProcessEngine) {
+    let nothing = async {
+        while engine.unfinished().await.unwrap().iter().any(|unfinished| unfinished.alive) {
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), nothing).await.unwrap();
 }
 
 /// Waits for a condition, but not for ever.

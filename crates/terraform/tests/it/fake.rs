@@ -5,16 +5,21 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use capt_terraform::{Error, ProcessEngine, Settings, Verb};
+use capt_terraform::{Engine, Error, ProcessEngine, Settings, Source, Verb};
 use tempfile::TempDir;
 
 use crate::bed::{Bed, inline};
 
 /// A script that answers `version`, writes what init leaves behind, and does the rest as told.
 pub(crate) fn script(directory: &TempDir, rest: &str) -> PathBuf {
+    script_with_init(directory, "", rest)
+}
+
+/// The same, with more to do in init.
+pub(crate) fn script_with_init(directory: &TempDir, init: &str, rest: &str) -> PathBuf {
     let path = directory.path().join("terraform");
     let text = format!(
-        "#!/bin/sh\ncase \"$1\" in\nversion) echo 'Terraform v1.11.4'; exit 0;;\ninit) mkdir -p \"$TF_DATA_DIR\"; \
+        "#!/bin/sh\ncase \"$1\" in\nversion) echo 'Terraform v1.11.4'; exit 0;;\ninit) mkdir -p \"$TF_DATA_DIR\"; {init}\n\
          echo '{{\"backend\":{{\"type\":\"local\"}}}}' > \"$TF_DATA_DIR/terraform.tfstate\"; exit 0;;\nesac\n{rest}\n"
     );
     fs::write(&path, text).unwrap();
@@ -78,27 +83,6 @@ async fn a_binary_that_is_something_else_is_refused() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_told_with_what_to_do() {
-    let error = Error::File { path: "/x".into(), source: std::io::ErrorKind::StorageFull.into() };
-    assert_eq!(error.to_string(), "working on `/x`: the disk is full, make room there");
-
-    let directory = tempfile::tempdir().unwrap();
-    let rest = "echo 'Error: write plan: no space left on device' >&2; exit 1";
-    let bed = Bed::with(script(&directory, rest)).await;
-    let error = bed.plan(&inline("")).await.unwrap_err();
-    assert!(error.to_string().contains("no space left on device"), "{error}");
-}
-
-#[tokio::test]
-async fn a_directory_that_cannot_be_written_to_is_named() {
-    // Even the superuser can make nothing there.
-    let started = ProcessEngine::start(Settings::new("/sys/capt", "/bin/true")).await;
-
-    let error = started.err().unwrap().to_string();
-    assert!(error.starts_with("working on `/sys/capt`"), "{error}");
-}
-
-#[tokio::test]
 async fn the_lock_file_of_the_providers_outlives_the_module() {
     let directory = tempfile::tempdir().unwrap();
     let bed = Bed::with(script(&directory, "exit 0")).await;
@@ -112,4 +96,38 @@ async fn the_lock_file_of_the_providers_outlives_the_module() {
     bed.plan(&inline("# two")).await.unwrap();
 
     assert_eq!(fs::read_to_string(kept).unwrap(), "# pinned");
+}
+
+#[tokio::test]
+async fn a_lock_file_that_was_carried_here_is_placed_where_there_is_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let bed = Bed::with(script(&directory, "exit 0")).await;
+    let mut run = inline("");
+    run.provider_lock = Some("# carried".to_owned());
+    assert_eq!(bed.engine.provider_lock(&run.identity).unwrap(), None);
+
+    bed.plan(&run).await.unwrap();
+    let placed = bed.workdir().join("module/.terraform.lock.hcl");
+    assert_eq!(fs::read_to_string(&placed).unwrap(), "# carried");
+    assert_eq!(bed.engine.provider_lock(&run.identity).unwrap().as_deref(), Some("# carried"));
+
+    run.provider_lock = Some("# another".to_owned());
+    bed.plan(&run).await.unwrap();
+    assert_eq!(fs::read_to_string(&placed).unwrap(), "# carried");
+}
+
+#[tokio::test]
+async fn the_lock_file_of_the_module_itself_comes_before_all_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let bed = Bed::with(script(&directory, "exit 0")).await;
+    let module = tempfile::tempdir().unwrap();
+    fs::write(module.path().join(".terraform.lock.hcl"), "# of the module").unwrap();
+    let mut run = inline("");
+    run.source = Source::Directory { path: module.path().to_owned() };
+    run.provider_lock = Some("# carried".to_owned());
+
+    bed.plan(&run).await.unwrap();
+
+    let placed = bed.workdir().join("module/.terraform.lock.hcl");
+    assert_eq!(fs::read_to_string(placed).unwrap(), "# of the module");
 }

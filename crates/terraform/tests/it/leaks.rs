@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use capt_terraform::{
-    EnvironmentVariable, ExtraFile, Format, Operation, Place, Run, Secret, VariableFile, Verb,
+    Engine, EnvironmentVariable, ExtraFile, Format, Operation, Outcome, Place, Run, Secret, Source,
+    VariableFile, Verb,
 };
 
-use crate::bed::{Bed, Seen, identity, inline, until};
+use crate::bed::{Bed, Seen, archive, identity, inline, until};
 
 const MARKS: [&str; 6] = [
     "var-json-hunter22",
@@ -112,9 +113,40 @@ async fn no_secret_comes_out_anywhere() {
     assert!(log.contains("(sensitive value)"), "{log}");
     assert_clean("the log", &log);
     assert_private(&bed.root.path().join("runs"));
-    for gone in ["variables", "home", "module/credentials", "logs/apply.out", "plan.bin"] {
+    for gone in
+        ["variables/000.tfvars.json", "home/.netrc", "module/credentials", "logs/apply.out", "plan.bin"]
+    {
         assert!(!bed.workdir().join(gone).exists(), "{gone} is still there");
     }
+}
+
+#[tokio::test]
+async fn a_sensitive_output_reaches_its_reader_and_nobody_else() {
+    let bed = Bed::new().await;
+    let module = tempfile::tempdir().unwrap();
+    let text = "resource \"terraform_data\" \"a\" {}\noutput \"password\" {\n  value     = \"output-hunter22\"\n  sensitive = true\n}\n";
+    fs::write(module.path().join("main.tf"), text).unwrap();
+    let mut run = inline("");
+    run.source = Source::Archive { path: archive(module.path(), bed.root.path()) };
+    let seen = Seen::default();
+
+    let applied = bed.make(&run, &seen).await.unwrap();
+    let Outcome::Outputs(read) = bed.engine.run(&run.with(Operation::Outputs), &seen).await.unwrap() else {
+        panic!()
+    };
+
+    assert_eq!(applied.outputs, read);
+    assert_eq!(read["password"].secret_bytes().expose(), b"output-hunter22");
+    assert_eq!(read["password"].status_value(), None);
+    assert_clean("what was applied", &format!("{applied:?}{read:?}"));
+    assert_clean("the events", &format!("{:?}", seen.events()));
+    for verb in [Verb::Init, Verb::Plan, Verb::Show, Verb::Apply, Verb::Output] {
+        assert_clean("a log", &bed.engine.log(&identity(), verb).unwrap().unwrap_or_default());
+    }
+    assert_private(&bed.root.path().join("runs"));
+    run.source = Source::Directory { path: module.path().to_owned() };
+    bed.plan(&run).await.unwrap();
+    assert_private(&bed.root.path().join("runs"));
 }
 
 #[tokio::test]
@@ -141,16 +173,14 @@ fn terraform_command_lines(workdir: &Path) -> String {
         .collect()
 }
 
-/// Nobody else gets in, so nobody else can read what is inside.
+/// Nobody else can read anything, nor get in.
 fn assert_private(root: &Path) {
-    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(root), 0o700);
-    for entry in fs::read_dir(root).unwrap().flatten() {
-        assert_eq!(mode(&entry.path()), 0o700, "{}", entry.path().display());
-        for secret in ["variables/000.tfvars.json", "module/credentials", "home/.gitconfig", "logs/apply.out"]
-        {
-            let path = entry.path().join(secret);
-            assert!(!path.exists() || mode(&path) == 0o600, "{}", path.display());
-        }
+    let metadata = fs::symlink_metadata(root).unwrap();
+    let mode = metadata.permissions().mode() & 0o777;
+    if metadata.is_dir() {
+        assert_eq!(mode, 0o700, "{}", root.display());
+        fs::read_dir(root).unwrap().flatten().for_each(|entry| assert_private(&entry.path()));
+    } else if metadata.is_file() {
+        assert_eq!(mode & 0o077, 0, "{}", root.display());
     }
 }

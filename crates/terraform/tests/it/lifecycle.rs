@@ -66,22 +66,14 @@ async fn a_new_object_takes_five_commands_and_the_next_plan_one() {
     let bed = Bed::new().await;
     let mut run = inline(MODULE);
     run.variables = vec![variables(r#"{"size": 1}"#)];
-    let started = |seen: &Seen| {
-        let verbs = seen.events().into_iter().filter_map(|event| match event {
-            Event::Started(verb) => Some(verb),
-            _ => None,
-        });
-        verbs.collect::<Vec<_>>()
-    };
-
     let seen = Seen::default();
     let Outcome::Planned(plan) = bed.engine.run(&run, &seen).await.unwrap() else { panic!() };
     bed.apply(&run, &plan, &seen).await.unwrap();
-    assert_eq!(started(&seen), [Verb::Init, Verb::Plan, Verb::Show, Verb::Apply, Verb::Output]);
+    assert_eq!(seen.started(), [Verb::Init, Verb::Plan, Verb::Show, Verb::Apply, Verb::Output]);
 
     let seen = Seen::default();
     bed.engine.run(&run, &seen).await.unwrap();
-    assert_eq!(started(&seen), [Verb::Plan]);
+    assert_eq!(seen.started(), [Verb::Plan]);
 }
 
 #[tokio::test]

@@ -3,12 +3,17 @@
 #![expect(clippy::panic, reason = "a fixture that fails fails its test")]
 
 mod bed;
+mod declared;
 mod diagnostics;
 mod fake;
+mod faults;
+mod kubernetes;
 mod leaks;
 mod lifecycle;
+mod outputs;
 mod scripted;
 mod server;
 mod sources;
 mod state;
 mod survival;
+mod sweep;

@@ -43,3 +43,28 @@ async fn it_fails_and_hangs_as_its_script_says() {
 
     assert!(matches!(hanging.await.unwrap(), Err(Error::Interrupted { verb: Verb::Apply })));
 }
+
+#[tokio::test]
+async fn it_stops_and_keeps_logs_and_lock_files_as_the_real_one_does() {
+    let scripted = ScriptedEngine::new(|_| {
+        let line = Event::Line(Verb::Apply, "a.b: made".to_owned());
+        Turn::hangs().after(Event::Started(Verb::Apply)).after(line)
+    });
+    scripted.keep_provider_lock(identity(), "# pinned");
+    let engine: Arc<dyn Engine> = Arc::new(scripted);
+    let seen = Arc::new(Seen::default());
+    let apply = inline("").with(Operation::Apply { plan: PlanHash::from_text("x") });
+    let hanging = tokio::spawn({
+        let (engine, seen, apply) = (Arc::clone(&engine), Arc::clone(&seen), apply.clone());
+        async move { engine.run(&apply, &*seen).await }
+    });
+    until("it hangs", || seen.any(|event| *event == Event::Started(Verb::Apply))).await;
+
+    engine.stop();
+
+    assert!(matches!(hanging.await.unwrap(), Err(Error::Interrupted { verb: Verb::Apply })));
+    assert!(matches!(engine.run(&apply, &*seen).await, Err(Error::Stopping)));
+    assert_eq!(engine.log(&identity(), Verb::Apply).unwrap().as_deref(), Some("a.b: made\n"));
+    assert_eq!(engine.log(&identity(), Verb::Plan).unwrap(), None);
+    assert_eq!(engine.provider_lock(&identity()).unwrap().as_deref(), Some("# pinned"));
+}

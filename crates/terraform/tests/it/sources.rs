@@ -2,14 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use capt_terraform::{
     Engine, Error, Event, ExtraFile, Format, InvalidRun, Place, PullPolicy, Secret, Settings, Source, Verb,
 };
 use rstest::rstest;
 
-use crate::bed::{Bed, Seen, binary, inline};
+use crate::bed::{Bed, Seen, archive, binary, git, inline};
 
 const MODULE: &str =
     "module \"shared\" { source = \"../shared\" }\noutput \"x\" { value = module.shared.x }\n";
@@ -21,22 +20,13 @@ fn write_module(root: &Path) {
     }
 }
 
-fn git(directory: &Path, arguments: &[&str]) {
-    let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"];
-    let status = Command::new("git").args(identity).args(arguments).current_dir(directory).output().unwrap();
-    assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
-}
-
 #[tokio::test]
 async fn a_module_comes_from_git_and_is_fetched_again_as_the_policy_says() {
     let bed = Bed::new().await;
     let repository = tempfile::tempdir().unwrap();
     write_module(repository.path());
-    git(repository.path(), &["init", "-q"]);
-    git(repository.path(), &["add", "."]);
-    git(repository.path(), &["commit", "-qm", "one"]);
+    let address = crate::bed::repository(repository.path());
     let mut run = inline("");
-    let address = format!("git::file://{}", repository.path().display());
     run.source = Source::Remote { address: Secret::from(address.as_str()), pull: PullPolicy::IfNotPresent };
     run.entrypoint = "network".to_owned();
     assert_eq!(bed.plan(&run).await.unwrap().outputs.len(), 1);
@@ -63,12 +53,7 @@ async fn a_module_comes_from_a_directory_or_an_archive() {
     run.source = Source::Directory { path: unpacked.path().to_owned() };
     assert_eq!(bed.plan(&run).await.unwrap().outputs.len(), 1);
 
-    let archive = bed.root.path().join("module.tar.gz");
-    let file = fs::File::create(&archive).unwrap();
-    let mut builder = tar::Builder::new(flate2::write::GzEncoder::new(file, flate2::Compression::fast()));
-    builder.append_dir_all(".", unpacked.path()).unwrap();
-    builder.into_inner().unwrap().finish().unwrap();
-    run.source = Source::Archive { path: archive };
+    run.source = Source::Archive { path: archive(unpacked.path(), bed.root.path()) };
     assert_eq!(bed.plan(&run).await.unwrap().outputs.len(), 1);
 
     run.entrypoint = "nowhere".to_owned();

@@ -1,15 +1,13 @@
 //! What was begun is finished and found again, whoever dies.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use capt_terraform::{Engine, Error, Event, Operation, Run, Verb};
 
-use crate::bed::{Bed, Seen, binary, identity, inline, until};
+use crate::bed::{Bed, Seen, identity, inline, killable, until};
 use crate::fake::script;
 
 const COUNT: usize = 8;
@@ -42,13 +40,7 @@ async fn an_apply_outlives_the_kill_of_its_parent_and_is_found_again() {
     let file = bed.root.path().join("made");
     let run = slow(&file);
     let plan = bed.plan(&run).await.unwrap();
-    let mut parent = Command::new(env!("CARGO_BIN_EXE_capt-terraform-run"))
-        .args([bed.root.path().join("runs"), binary()])
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let apply = run.with(Operation::Apply { plan: plan.hash.clone() });
-    parent.stdin.take().unwrap().write_all(&serde_json::to_vec(&apply).unwrap()).unwrap();
+    let mut parent = killable(&bed, &run.with(Operation::Apply { plan: plan.hash.clone() }));
     until("a resource is made", || !made(&file).is_empty()).await;
     parent.kill().unwrap();
     parent.wait().unwrap();

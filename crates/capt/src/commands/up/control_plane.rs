@@ -3,7 +3,6 @@
 use std::fs;
 use std::future;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 use anyhow::{Context, anyhow};
 use capt_local::{ControlPlane, ControlPlaneOptions, Helper, Parts, UnexpectedExit};
@@ -12,6 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::printer::Printer;
 use crate::signals::Stop;
+use crate::thread::{in_thread, spawn};
 
 /// How much of a dead process's log is shown.
 const LOG_LINES: usize = 12;
@@ -97,18 +97,4 @@ fn last_lines(log: &Path) -> Option<String> {
     let lines: Vec<&str> = content.lines().collect();
     let last = lines[lines.len().saturating_sub(LOG_LINES)..].join("\n");
     (!last.is_empty()).then_some(last)
-}
-
-/// A thread that does not hold up the end of the program, unlike the runtime's own threads for blocking work.
-fn spawn<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> oneshot::Receiver<T> {
-    let (sender, receiver) = oneshot::channel();
-    thread::spawn(move || {
-        // The receiver is gone when nobody waits any more.
-        let _ = sender.send(work());
-    });
-    receiver
-}
-
-async fn in_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> anyhow::Result<T> {
-    spawn(work).await.context("a thread ended without an answer")
 }

@@ -80,6 +80,7 @@ async fn statuses_of_earlier_versions_are_accepted_and_kept(#[case] kind: &str, 
 #[case("WorkspaceTemplate", &["writeConnectionSecretToRef"])]
 #[case("WorkspaceTemplateApply", &[
     "variables", "variablesFrom", "waitForSecrets", "waitForWorkspaces", "writeConnectionSecretToRef", "retainWorkspaceOnDelete",
+    "driftPolicy", "protectedResources",
 ])]
 #[case("Workspace", &["writeConnectionSecretToRef"])]
 #[tokio::test]

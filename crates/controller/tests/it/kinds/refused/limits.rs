@@ -73,6 +73,18 @@ fn for_provider(fields: &Value) -> Value {
     "spec.waitForWorkspaces",
     "must have at most 64 items"
 )]
+#[case::too_many_protected_resources(
+    APPLY,
+    json!({ "spec": { "protectedResources": many(65, |number| json!(format!("type_{number}"))) } }),
+    "spec.protectedResources",
+    "must have at most 64 items"
+)]
+#[case::a_protected_resource_with_a_very_long_address(
+    APPLY,
+    json!({ "spec": { "protectedResources": ["x".repeat(513)] } }),
+    "spec.protectedResources[0]",
+    "may not be more than 512"
+)]
 #[case::a_template_name_that_no_object_can_have(
     APPLY,
     json!({ "spec": { "templateRef": { "name": "x".repeat(254) } } }),

@@ -85,3 +85,32 @@ fn what_cannot_be_a_name_is_refused(#[case] namespace: &str, #[case] name: &str)
     let field = "WorkspaceTemplate `platform/eks` spec.template.spec.forProvider.env[0].secretKeyRef";
     assert!(blocked.message.starts_with(field), "{}", blocked.message);
 }
+
+fn flux(module: &str) -> Scene {
+    Scene::of(json!({ "forProvider": { "source": "Flux", "module": module } })).variable("x", "platform")
+}
+
+/// What Flux fetched with somebody else's credentials is theirs.
+#[rstest]
+#[case::own("GitRepository::team-a/modules", &[])]
+#[case::of_the_template("GitRepository::platform/modules", &[])]
+#[case::foreign("OCIRepository::team-b/modules", &["OCIRepository `team-b/modules`"])]
+#[case::chosen_by_the_apply("Bucket::${x}/modules", &["Bucket `platform/modules`"])]
+fn a_module_of_flux_is_a_reference_like_others(#[case] module: &str, #[case] expected: &[&str]) {
+    let references = foreign(&flux(module));
+    let targets: Vec<_> = references.iter().map(|(_, target)| target.as_str()).collect();
+    assert_eq!(targets, expected);
+    assert!(references.iter().all(|(field, _)| field == "forProvider.module"));
+}
+
+#[rstest]
+#[case::no_source("git::https://example.org/modules.git")]
+#[case::another_path("GitRepository::team-b/x/../../secrets/y")]
+#[case::path_as_name("GitRepository::team-a/..")]
+#[case::placeholder_left("GitRepository::${nobody}/modules")]
+fn a_module_that_names_no_source_of_flux_is_refused(#[case] module: &str) {
+    let blocked = flux(module).blocked();
+    assert_eq!(blocked.reason, Reason::TemplateInvalid);
+    let field = "WorkspaceTemplate `platform/eks` spec.template.spec.forProvider.module";
+    assert!(blocked.message.starts_with(field), "{}", blocked.message);
+}

@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use super::*;
 
 #[rstest]
@@ -131,25 +129,4 @@ fn every_event_has_words() {
             }
         }
     }
-}
-
-#[test]
-fn only_what_calls_for_the_user_is_trouble() {
-    let trouble: BTreeSet<_> =
-        Reason::ALL.iter().filter(|reason| is_trouble(**reason)).map(|reason| reason.as_str()).collect();
-    insta::assert_yaml_snapshot!(trouble, @"
-    - ApiError
-    - DependencyCycle
-    - ModuleInvalid
-    - ReferenceNotGranted
-    - SecretNotOwned
-    - TemplateInvalid
-    - TemplateNotFound
-    - Unreadable
-    - VariableInvalid
-    - VariableMissing
-    - WorkspaceNotOwned
-    - WorkspaceRefused
-    - WorkspaceTooLarge
-    ");
 }

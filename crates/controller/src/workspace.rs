@@ -1,0 +1,190 @@
+//! The driver of Workspaces that CAPT runs itself: observe → decide → act → report.
+//!
+//! A run takes longer than a reconcile may: it goes on by itself in [`runs`], and brings the Workspace up again when there is
+//! something to tell.
+
+mod access;
+mod act;
+mod connection_secret;
+mod garbage;
+mod flux;
+mod inputs;
+mod limit;
+mod observe;
+mod place;
+mod plan_text;
+mod provider_config;
+mod record;
+mod report;
+mod runs;
+mod serving;
+mod snapshot;
+mod state;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use capt_api::Workspace;
+use capt_core::workspace::decide::{Step, decide};
+use capt_core::workspace::status::Effect;
+use k8s_openapi::api::rbac::v1::PolicyRule;
+use k8s_openapi::jiff::Timestamp;
+use kube::runtime::controller::Action;
+use tokio::sync::watch;
+
+use act::Done;
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::metrics::{Kind, Metrics, Outcome};
+use crate::options::TerraformOptions;
+use crate::rbac::rule;
+use crate::store::key_of;
+
+pub(crate) use garbage::collect_garbage;
+pub(crate) use runs::Runs;
+pub(crate) use serving::{Serving, follow_owner};
+
+/// Steps that write follow each other in one reconcile; more than these mean that somebody works against us.
+const MOST_ROUNDS: u32 = 5;
+/// What cannot be published is tried again after this, if nothing else happens.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// What running Terraform needs beside the API server. It outlives a leadership, as runs do.
+pub(crate) struct Terraform {
+    pub(crate) options: TerraformOptions,
+    pub(crate) runs: Arc<Runs>,
+    pub(crate) serving: watch::Sender<Serving>,
+    access: access::Access,
+    records: record::Records,
+}
+
+impl Terraform {
+    pub(crate) fn new(options: TerraformOptions, metrics: Metrics) -> Self {
+        Self {
+            runs: Arc::new(Runs::new(&options, metrics)),
+            serving: watch::Sender::new(Serving::Unknown),
+            access: access::Access::default(),
+            records: record::Records::default(),
+            options,
+        }
+    }
+
+    /// Forgets what another manager may have changed meanwhile.
+    pub(crate) fn begin_leadership(&self) {
+        self.records.clear();
+    }
+
+    fn now(&self) -> Timestamp {
+        self.options.clock.now()
+    }
+}
+
+/// What this driver needs permission for.
+pub(crate) fn rules() -> Vec<PolicyRule> {
+    let terraform = capt_api::names::group::TERRAFORM;
+    let mut rules = vec![
+        rule(terraform, &["workspaces"], &["get", "list", "watch", "patch"]),
+        rule(terraform, &["workspaces/status"], &["patch"]),
+        rule(terraform, &["workspaces/finalizers"], &["update"]),
+        rule(terraform, &["providerconfigs"], &["get", "list", "watch"]),
+        rule("source.toolkit.fluxcd.io", &["gitrepositories", "ocirepositories", "buckets"], &["get", "list", "watch"]),
+        rule("coordination.k8s.io", &["leases"], &["delete"]),
+    ];
+    rules.extend(access::rules());
+    rules.extend(state::rules());
+    rules
+}
+
+/// Brings one Workspace in line.
+pub(crate) async fn reconcile(workspace: Workspace, context: Arc<Context>) -> Result<Action, Error> {
+    let started = Instant::now();
+    let Some(terraform) = context.terraform.clone() else { return Ok(Action::await_change()) };
+    let key = key_of(&workspace.metadata);
+    let result = rounds(workspace, &context, &terraform).await;
+    let outcome = match &result {
+        Ok((Step::Settled { .. }, _)) => Outcome::Settled,
+        Ok(_) => Outcome::Waiting,
+        Err(_) => Outcome::Failed,
+    };
+    context.metrics.reconciled(Kind::Workspace, outcome, started.elapsed());
+    match result {
+        Ok((step, blocked)) => {
+            context.attempts.succeeded(Kind::Workspace, key);
+            Ok(next_look(&step, blocked, terraform.now()))
+        }
+        Err(error) => {
+            context.metrics.failed(Kind::Workspace, error.reason());
+            Err(error)
+        }
+    }
+}
+
+async fn rounds(
+    mut workspace: Workspace,
+    context: &Context,
+    terraform: &Arc<Terraform>,
+) -> Result<(Step, bool), Error> {
+    let mut round = 1;
+    loop {
+        let seen = observe::observe(&workspace, context, terraform).await;
+        let step = match &seen {
+            Ok(seen) => decide(&seen.observed),
+            Err(error) => Step::Hold { blocked: error.blocked(), until: None },
+        };
+        let done = match &seen {
+            Ok(seen) => act::act(&step, seen, context, terraform).await,
+            Err(_) => Ok(Done::Told(Effect::Nothing)),
+        };
+        if matches!(done, Ok(Done::Again)) && round < MOST_ROUNDS {
+            round += 1;
+            continue;
+        }
+        let (seen, error) = match seen {
+            Ok(seen) => (Some(seen), None),
+            Err(error) => (None, Some(error)),
+        };
+        if let Some(full) = seen.as_ref().and_then(|seen| seen.full.clone()) {
+            workspace = full;
+        }
+        let blocked = matches!(done, Ok(Done::Blocked(_)));
+        report::report(&workspace, &step, seen.as_ref(), done, context, terraform).await?;
+        return match error {
+            Some(error) => Err(error),
+            None => Ok((step, blocked)),
+        };
+    }
+}
+
+/// When a Workspace is looked at again without an event.
+fn next_look(step: &Step, blocked: bool, now: Timestamp) -> Action {
+    let until = match step {
+        _ if blocked => return Action::requeue(PATIENCE),
+        Step::Hold { until, .. } => *until,
+        Step::AwaitLock { until, .. } => Some(*until),
+        Step::Settled { next_check } => *next_check,
+        Step::Leave
+        | Step::Freeze(_)
+        | Step::Abandon(_)
+        | Step::Pause
+        | Step::Wait
+        | Step::Interrupt
+        | Step::Claim
+        | Step::Start(_)
+        | Step::Publish
+        | Step::Confirm
+        | Step::AwaitApproval { .. }
+        | Step::ReportDrift { .. }
+        | Step::AwaitOthers(_)
+        | Step::Orphan
+        | Step::Finish => None,
+    };
+    match until {
+        None => Action::await_change(),
+        Some(until) => {
+            let pause = Duration::try_from(until.duration_since(now)).unwrap_or(Duration::ZERO);
+            // A moment later, so that the time has come when it is looked at.
+            Action::requeue(pause + Duration::from_millis(500))
+        }
+    }
+}

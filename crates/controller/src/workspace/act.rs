@@ -1,0 +1,259 @@
+//! Carries out what was decided about a Workspace. Every write can be repeated.
+
+mod finish;
+mod publish;
+
+use std::sync::Arc;
+
+use capt_api::Workspace;
+use capt_api::names::{Reason, annotation, finalizer};
+use capt_core::apply::Blocked;
+use capt_core::workspace::decide::{Operation, Start, Step, Which};
+use capt_core::workspace::observed::{BegunRecord, Memory};
+use capt_core::workspace::status::Effect;
+use capt_terraform::{Backend, Locking, PlanHash, Run};
+use kube::api::{Patch, PatchParams};
+use kube::{Api, ResourceExt};
+use serde_json::json;
+use tracing::warn;
+
+use super::observe::Seen;
+use super::place::Place;
+use super::runs::Order;
+use super::{Terraform, plan_text, snapshot, state};
+use crate::context::Context;
+use crate::error::Error;
+
+/// What came of a step.
+pub(super) enum Done {
+    /// It is to be told.
+    Told(Effect),
+    /// Something could not be done, and it takes somebody to change that.
+    Blocked(Blocked),
+    /// Something was written: look again at once.
+    Again,
+    /// The Workspace was let go and may be gone by now.
+    Released,
+}
+
+/// Carries out a step.
+pub(super) async fn act(
+    step: &Step,
+    seen: &Seen,
+    context: &Context,
+    terraform: &Arc<Terraform>,
+) -> Result<Done, Error> {
+    let nothing = Ok(Done::Told(Effect::Nothing));
+    let (Some(workspace), place) = (&seen.full, &seen.place) else {
+        return nothing;
+    };
+    let Some(place) = place else {
+        return match step {
+            Step::Interrupt => interrupt(workspace, terraform).await,
+            _ => nothing,
+        };
+    };
+    let acting = Acting { workspace, place, seen, context, terraform };
+    match step {
+        Step::Leave
+        | Step::Freeze(_)
+        | Step::Pause
+        | Step::Wait
+        | Step::Hold { .. }
+        | Step::AwaitLock { .. }
+        | Step::AwaitOthers(_)
+        | Step::Settled { .. } => nothing,
+        Step::Interrupt => interrupt(workspace, terraform).await,
+        Step::Claim => acting.claim().await.map(|()| Done::Again),
+        Step::Start(start) => acting.start(start).await,
+        Step::Publish => acting.publish().await,
+        Step::Confirm => {
+            acting.confirm().await?;
+            terraform.runs.settle(&place.workspace_uid);
+            Ok(Done::Again)
+        }
+        Step::AwaitApproval { .. } => acting.show_plan().await,
+        Step::ReportDrift { .. } => {
+            acting.confirm().await?;
+            acting.show_plan().await
+        }
+        Step::Orphan => acting.orphan().await,
+        Step::Abandon(_) => acting.abandon().await,
+        Step::Finish => acting.finish().await,
+    }
+}
+
+async fn interrupt(workspace: &Workspace, terraform: &Terraform) -> Result<Done, Error> {
+    if let Err(error) = terraform.runs.interrupt(&workspace.uid().unwrap_or_default()).await {
+        warn!(error = &error as &dyn std::error::Error, "a run could not be asked to stop; it is waited for");
+    }
+    Ok(Done::Told(Effect::Nothing))
+}
+
+/// One Workspace that something is done with.
+struct Acting<'reconcile> {
+    workspace: &'reconcile Workspace,
+    place: &'reconcile Place,
+    seen: &'reconcile Seen,
+    context: &'reconcile Context,
+    terraform: &'reconcile Arc<Terraform>,
+}
+
+impl Acting<'_> {
+    /// Holds the Workspace, and writes down which Terraform workspace it is, as Crossplane does.
+    async fn claim(&self) -> Result<(), Error> {
+        let mut finalizers = self.workspace.finalizers().to_vec();
+        finalizers.push(finalizer::MANAGED_RESOURCE.to_owned());
+        let patch = json!({ "metadata": {
+            "uid": self.workspace.uid(),
+            "resourceVersion": self.workspace.resource_version(),
+            "finalizers": finalizers,
+            "annotations": { annotation::EXTERNAL_NAME: self.place.terraform_workspace },
+        } });
+        self.patch(&patch, "holding").await
+    }
+
+    /// A merge patch, since neither finalizers nor annotations of others may be lost.
+    async fn patch(&self, patch: &serde_json::Value, verb: &str) -> Result<(), Error> {
+        let name = &self.place.workspace;
+        let workspaces: Api<Workspace> = Api::all(self.context.client.clone());
+        let patched = workspaces.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await;
+        let doing = format!("{verb} Workspace `{name}`");
+        Error::unless_gone(patched.map_err(Error::api(doing))).map(drop)
+    }
+
+    async fn start(&self, start: &Start) -> Result<Done, Error> {
+        let effect = match &self.seen.request {
+            Some(request) => Effect::Requested(request.clone()),
+            None => Effect::Nothing,
+        };
+        let Some((run, fingerprint)) = self.inputs(start.inputs).await? else {
+            return Ok(Done::Blocked(Blocked::new(
+                Reason::InputMissing,
+                "what went into the last apply is not kept any more, and what goes in now cannot be had",
+            )));
+        };
+        let mut run = self.ready(run).await?.with(operation(&start.operation));
+        if self.seen.terminating {
+            // In a namespace that is being deleted no Lease can be made. CAPT alone runs this Workspace.
+            run.locking = Locking::None;
+        }
+        match &start.operation {
+            Operation::Apply { hash } => self.prepare(&run, &fingerprint, hash, true).await?,
+            Operation::Destroy { hash } => self.prepare(&run, &fingerprint, hash, false).await?,
+            Operation::Plan | Operation::PlanDestroy | Operation::Outputs | Operation::Unlock { .. } => {}
+        }
+        if let Some(request) = &self.seen.request {
+            self.terraform.runs.handle(&self.place.workspace_uid, request);
+        }
+        self.terraform.runs.start(Order {
+            workspace: self.place.workspace.clone(),
+            uid: self.place.workspace_uid.clone(),
+            start: start.clone(),
+            run,
+            fingerprint,
+            logs: self.workspace.spec.for_provider.enable_terraform_cli_logging,
+        });
+        Ok(Done::Told(effect))
+    }
+
+    async fn inputs(&self, which: Which) -> Result<Option<(Run, String)>, Error> {
+        match which {
+            Which::Current => {
+                Ok(self.seen.resolved.as_ref().map(|it| (it.run.clone(), it.fingerprint.clone())))
+            }
+            Which::Kept => {
+                let (client, options) = (&self.context.client, &self.terraform.options);
+                let run = self.terraform.records.inputs(client, self.place, &options.artifacts).await?;
+                Ok(run.zip(self.seen.record.kept.clone()))
+            }
+        }
+    }
+
+    /// Gives the run access to the state, by a token of its own.
+    async fn ready(&self, mut run: Run) -> Result<Run, Error> {
+        if let Backend::Kubernetes { namespace, kubeconfig, .. } = &mut run.backend {
+            let (client, options) = (&self.context.client, &self.terraform.options);
+            *kubeconfig = self.terraform.access.kubeconfig(client, options, namespace).await?;
+        }
+        Ok(run)
+    }
+
+    /// Everything that must be safe before something changes: the state is held and copied, what goes in is kept, and it is on
+    /// record that an apply begins.
+    async fn prepare(&self, run: &Run, fingerprint: &str, plan: &str, keeps: bool) -> Result<(), Error> {
+        let client = &self.context.client;
+        let elsewhere = self.elsewhere();
+        if elsewhere.is_none()
+            && let Some(found) = &self.seen.found
+        {
+            state::hold(client, self.place, found).await?;
+            if !self.seen.terminating {
+                snapshot::take(client, self.place, found).await?;
+            }
+            state::note(client, self.place, self.seen.state_note.as_deref(), true).await?;
+        }
+        let options = &self.terraform.options;
+        let memory = Memory {
+            begun: Some(BegunRecord {
+                fingerprint: fingerprint.to_owned(),
+                plan: plan.to_owned(),
+                at: self.terraform.now(),
+                host: options.host.clone(),
+                in_pod: options.in_pod,
+            }),
+            elsewhere,
+            ..self.seen.record.memory.clone()
+        };
+        let inputs = keeps.then_some((run, fingerprint));
+        let lock = self.provider_lock();
+        let saved = self.terraform.records.save(client, self.place, &memory, inputs, lock.as_deref()).await?;
+        if saved.too_large {
+            warn!("what goes in is too large to be kept: a destroy will need its sources again");
+        }
+        Ok(())
+    }
+
+    /// The backend that keeps the state, where it is not CAPT's choice.
+    fn elsewhere(&self) -> Option<String> {
+        let known = self.seen.over.as_ref().map(|over| over.elsewhere.clone());
+        known.unwrap_or_else(|| self.seen.record.memory.elsewhere.clone())
+    }
+
+    fn provider_lock(&self) -> Option<String> {
+        let identity = capt_terraform::Identity::try_from(self.place.workspace_uid.clone()).ok()?;
+        let found = self.terraform.options.engine.provider_lock(&identity);
+        found.ok().flatten().or_else(|| self.seen.record.provider_lock.clone())
+    }
+
+    /// Puts on record that reality was looked at.
+    async fn confirm(&self) -> Result<(), Error> {
+        let Some(over) = &self.seen.over else { return Ok(()) };
+        let memory = &self.seen.record.memory;
+        if memory.checked_at.is_some_and(|checked| checked >= over.ended.at) {
+            return Ok(());
+        }
+        let memory = Memory { checked_at: Some(over.ended.at), ..memory.clone() };
+        self.terraform.records.save(&self.context.client, self.place, &memory, None, None).await.map(drop)
+    }
+
+    /// Puts the plan where people can read it.
+    async fn show_plan(&self) -> Result<Done, Error> {
+        if let Some(plan) = self.seen.over.as_ref().and_then(|over| over.plan.as_ref()) {
+            plan_text::show(&self.context.client, self.place, plan).await?;
+        }
+        Ok(Done::Told(Effect::Nothing))
+    }
+}
+
+fn operation(operation: &Operation) -> capt_terraform::Operation {
+    match operation {
+        Operation::Plan => capt_terraform::Operation::Plan,
+        Operation::PlanDestroy => capt_terraform::Operation::PlanDestroy,
+        Operation::Apply { hash } | Operation::Destroy { hash } => {
+            capt_terraform::Operation::Apply { plan: PlanHash::from_text(hash) }
+        }
+        Operation::Outputs => capt_terraform::Operation::Outputs,
+        Operation::Unlock { id, .. } => capt_terraform::Operation::ForceUnlock { id: id.clone() },
+    }
+}

@@ -1,0 +1,61 @@
+//! Lets go of a Workspace.
+
+use capt_api::names::finalizer;
+use kube::ResourceExt;
+use serde_json::json;
+use tracing::info;
+
+use super::{Acting, Done};
+use crate::error::Error;
+use crate::workspace::{connection_secret, plan_text, snapshot, state};
+
+impl Acting<'_> {
+    /// Nothing of the infrastructure is left. What is known of it goes first, what would be missed last.
+    pub(super) async fn finish(&self) -> Result<Done, Error> {
+        let (client, place) = (&self.context.client, self.place);
+        state::note(client, place, self.seen.state_note.as_deref(), false).await?;
+        if let Some(target) = &self.workspace.spec.write_connection_secret_to_ref {
+            connection_secret::remove(client, place, target).await?;
+        }
+        plan_text::remove(client, place, self.has_shown_plan()).await?;
+        snapshot::remove(client, place).await?;
+        if self.seen.found.is_some() {
+            state::discard(client, place).await?;
+        }
+        self.terraform.records.remove(client, place).await?;
+        self.let_go().await
+    }
+
+    /// The infrastructure and its state stay; nothing of ours holds them any more.
+    pub(super) async fn orphan(&self) -> Result<Done, Error> {
+        state::let_go(&self.context.client, self.place).await?;
+        plan_text::remove(&self.context.client, self.place, self.has_shown_plan()).await?;
+        self.terraform.records.remove(&self.context.client, self.place).await?;
+        self.let_go().await
+    }
+
+    /// The apply lives on elsewhere, or is gone: whatever is left here is not ours to destroy.
+    pub(super) async fn abandon(&self) -> Result<Done, Error> {
+        state::let_go(&self.context.client, self.place).await?;
+        self.terraform.records.remove(&self.context.client, self.place).await?;
+        self.let_go().await
+    }
+
+    async fn let_go(&self) -> Result<Done, Error> {
+        let options = &self.terraform.options;
+        self.terraform.access.give_up(&self.context.client, options, &self.place.namespace).await?;
+        let (held, rest): (Vec<_>, Vec<_>) =
+            self.workspace.finalizers().iter().partition(|entry| *entry == finalizer::MANAGED_RESOURCE);
+        if !held.is_empty() {
+            let patch = json!({ "metadata": {
+                "uid": self.workspace.uid(),
+                "resourceVersion": self.workspace.resource_version(),
+                "finalizers": rest,
+            } });
+            self.patch(&patch, "letting go of").await?;
+            info!(workspace = self.place.workspace, "let go of the Workspace");
+        }
+        self.terraform.runs.forget(&self.place.workspace_uid);
+        Ok(Done::Released)
+    }
+}

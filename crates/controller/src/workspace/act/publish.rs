@@ -1,0 +1,119 @@
+//! Publishes what an apply gave, and puts on record that it was applied.
+
+use std::collections::BTreeMap;
+
+use capt_api::crossplane::ModuleSource;
+use capt_api::names::annotation;
+use capt_core::workspace::observed::{AppliedRecord, Ending, Memory};
+use capt_core::workspace::policy;
+use capt_core::workspace::status::Effect;
+use kube::ResourceExt;
+use serde_json::{Value, json};
+use tracing::warn;
+
+use super::{Acting, Done};
+use crate::error::Error;
+use crate::workspace::{connection_secret, plan_text, state};
+
+impl Acting<'_> {
+    /// First the connection Secret, then the record, then (by the caller) the status: whoever sees Ready finds everything there.
+    pub(super) async fn publish(&self) -> Result<Done, Error> {
+        let Some(over) = &self.seen.over else { return Ok(Done::Told(Effect::Nothing)) };
+        let Some(outputs) = &over.outputs else { return Ok(Done::Told(Effect::Nothing)) };
+        let client = &self.context.client;
+        let mut published = None;
+        if let Some(target) = &self.workspace.spec.write_connection_secret_to_ref {
+            match connection_secret::write(client, self.place, target, outputs).await? {
+                Ok(written) => {
+                    if !written.skipped.is_empty() {
+                        warn!(outputs = ?written.skipped, "outputs whose names cannot be keys of a Secret were left out");
+                    }
+                    published = Some(written.digest);
+                }
+                Err(blocked) => return Ok(Done::Blocked(blocked)),
+            }
+        }
+        let applied = matches!(over.ended.result, Ending::Applied { .. });
+        let before = &self.seen.record.memory;
+        let known = before.applied.as_ref().filter(|known| known.fingerprint == over.ended.fingerprint);
+        let looked = applied || known.is_none();
+        if self.seen.found.is_some() {
+            // Terraform may have written further parts of the state, or the first one.
+            let found = state::look(client, self.place).await?;
+            state::hold(client, self.place, &found).await?;
+            state::note(client, self.place, self.seen.state_note.as_deref(), true).await?;
+        }
+        let only_looked =
+            !applied && policy::permissions(&self.workspace.spec).is_ok_and(|permissions| !permissions.update);
+        let memory = if only_looked {
+            Memory { observed: Some(over.ended.fingerprint.clone()), ..before.clone() }
+        } else {
+            let record = AppliedRecord {
+                fingerprint: over.ended.fingerprint.clone(),
+                digest: self.workspace.annotations().get(annotation::APPLIED_DIGEST).cloned(),
+                at: over.ended.at,
+            };
+            Memory { applied: Some(record), begun: None, observed: None, ..before.clone() }
+        };
+        let memory = Memory {
+            checked_at: if looked { Some(over.ended.at) } else { before.checked_at },
+            published,
+            elsewhere: self.elsewhere().or_else(|| before.elsewhere.clone()),
+            ..memory
+        };
+        let lock = self.provider_lock();
+        let inputs = self.seen.resolved.as_ref().filter(|it| it.fingerprint == over.ended.fingerprint);
+        let inputs = inputs
+            .filter(|it| self.seen.record.kept.as_ref() != Some(&it.fingerprint))
+            .map(|it| (&it.run, it.fingerprint.as_str()));
+        self.terraform.records.save(client, self.place, &memory, inputs, lock.as_deref()).await?;
+        if self.workspace.annotations().contains_key(annotation::ACCEPT_MISSING_STATE) {
+            // It was meant for the state that is there again.
+            let patch = json!({ "metadata": { "annotations": { annotation::ACCEPT_MISSING_STATE: null } } });
+            self.patch(&patch, "settling").await?;
+        }
+        plan_text::remove(client, self.place, self.has_shown_plan()).await?;
+        self.terraform.runs.settle(&self.place.workspace_uid);
+        let told: BTreeMap<String, Value> = outputs
+            .iter()
+            .filter_map(|(name, output)| Some((name.clone(), output.status_value()?)))
+            .collect();
+        let for_provider = &self.workspace.spec.for_provider;
+        let remote_source =
+            (for_provider.source == ModuleSource::Remote).then(|| without_login(&for_provider.module));
+        Ok(Done::Told(Effect::Published { outputs: told, applied, remote_source }))
+    }
+
+    pub(super) fn has_shown_plan(&self) -> bool {
+        let engine = self.workspace.status.as_ref().and_then(|status| status.engine.as_ref());
+        engine.is_some_and(|engine| engine.plan.is_some())
+    }
+}
+
+/// An address may hold a password; the spec shows it, but nothing else has to.
+fn without_login(address: &str) -> String {
+    match address.split_once("://") {
+        Some((scheme, rest)) => {
+            let end = rest.find('/').unwrap_or(rest.len());
+            let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
+            format!("{scheme}://{host}{}", &rest[end..])
+        }
+        None => address.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::plain("git::https://example.org/a.git//b?ref=v1", "git::https://example.org/a.git//b?ref=v1")]
+    #[case::password("git::https://me:secret@example.org/a.git", "git::https://example.org/a.git")]
+    #[case::at_in_the_path("https://example.org/a@b.tgz", "https://example.org/a@b.tgz")]
+    #[case::short("terraform-aws-modules/vpc/aws", "terraform-aws-modules/vpc/aws")]
+    fn a_password_is_not_told(#[case] address: &str, #[case] expected: &str) {
+        assert_eq!(without_login(address), expected);
+    }
+}

@@ -1,0 +1,290 @@
+//! Sees everything that the decision about a Workspace rests on.
+
+mod origin;
+mod wishes;
+
+use std::sync::Arc;
+
+use capt_api::Workspace;
+use capt_api::engine_status::RunOperation;
+use capt_api::names::{annotation, finalizer};
+use capt_core::apply::Blocked;
+use capt_core::workspace::lock::Holder;
+use capt_core::workspace::observed::{
+    Active, Connection, Deleting, Ended, Ending, Inputs, Observed, State,
+};
+use capt_core::workspace::policy;
+use capt_core::workspace::standing::{Standing, standing};
+use capt_terraform::{Backend, Run, Secret};
+use k8s_openapi::api::core::v1::{Namespace, Pod};
+use kube::{Api, ResourceExt};
+
+use super::inputs::{Resolved, Resolving};
+use super::place::Place;
+use super::record::Record;
+use super::runs::{Going, Over};
+use super::serving::Serving;
+use super::{Terraform, connection_secret, state};
+use crate::context::Context;
+use crate::error::Error;
+use crate::index::{Dependency, Dependent, Name, Notes};
+use crate::stop::Stop;
+use origin::Source;
+use wishes::Wishes;
+
+/// What was seen, and what acting on it needs beside the decision.
+pub(super) struct Seen {
+    pub(super) observed: Observed,
+    /// The Workspace with everything in it; the watch's store keeps less.
+    pub(super) full: Option<Workspace>,
+    pub(super) place: Option<Place>,
+    pub(super) record: Record,
+    pub(super) resolved: Option<Resolved>,
+    pub(super) found: Option<state::Found>,
+    pub(super) over: Option<Arc<Over>>,
+    pub(super) going: Option<Going>,
+    /// Whether the namespace of the state is being deleted.
+    pub(super) terminating: bool,
+    /// The annotation with the state's name, as it is on the apply or the Workspace.
+    pub(super) state_note: Option<String>,
+    /// The request of the user that is not handled yet.
+    pub(super) request: Option<String>,
+}
+
+impl Seen {
+    fn bare(observed: Observed) -> Self {
+        Self {
+            observed,
+            full: None,
+            place: None,
+            record: Record::default(),
+            resolved: None,
+            found: None,
+            over: None,
+            going: None,
+            terminating: false,
+            state_note: None,
+            request: None,
+        }
+    }
+}
+
+/// Sees what there is, and notes it so that a change brings the Workspace up again.
+pub(super) async fn observe(
+    workspace: &Workspace,
+    context: &Context,
+    terraform: &Terraform,
+) -> Result<Seen, Error> {
+    let name = workspace.name_any();
+    let uid = workspace.uid().unwrap_or_default();
+    let notes = context.index.note(Dependent::Workspace(name.clone()));
+    let source = origin::find(workspace, context, &notes).await?;
+    let serves = matches!(*terraform.serving.borrow(), Serving::Ours { .. });
+    let standing = if serves && source.ours { standing(&workspace.metadata, &source.origin) } else { Standing::NotOurs };
+    let going = terraform.runs.going(&uid);
+    let observed = match (standing, &going) {
+        (Standing::NotOurs, _) => Observed::NotOurs,
+        (Standing::Frozen(freeze), _) => Observed::Frozen(freeze),
+        (Standing::Paused, _) => Observed::Paused,
+        (Standing::Deleting, Some(going)) => {
+            Observed::Busy { outdated: matches!(going.operation, RunOperation::Apply | RunOperation::Plan) }
+        }
+        (Standing::Abandoned(_) | Standing::Active, Some(_)) => Observed::Busy { outdated: false },
+        (Standing::Abandoned(freeze), None) => {
+            let place = Place::of(workspace, source.owner(), &terraform.options.home_namespace);
+            return Ok(Seen { place: Some(place), full: full(&name, &uid, context).await?, ..Seen::bare(Observed::Abandoned(freeze)) });
+        }
+        (Standing::Deleting | Standing::Active, None) => {
+            return look_closely(workspace, &source, &notes, context, terraform).await;
+        }
+    };
+    let full = match observed {
+        Observed::NotOurs => None,
+        _ => full(&name, &uid, context).await?,
+    };
+    Ok(Seen { going, full, ..Seen::bare(observed) })
+}
+
+/// The Workspace with everything in it, unless another of its name has taken its place.
+async fn full(name: &str, uid: &str, context: &Context) -> Result<Option<Workspace>, Error> {
+    let workspaces: Api<Workspace> = Api::all(context.client.clone());
+    let found = workspaces.get_opt(name).await.map_err(Error::api(format!("reading Workspace `{name}`")))?;
+    Ok(found.filter(|found| found.uid().as_deref() == Some(uid)))
+}
+
+/// Nothing goes on: everything has to be known.
+async fn look_closely(
+    workspace: &Workspace,
+    source: &Source,
+    notes: &Notes<'_, Dependent>,
+    context: &Context,
+    terraform: &Terraform,
+) -> Result<Seen, Error> {
+    let (name, uid) = (workspace.name_any(), workspace.uid().unwrap_or_default());
+    let Some(full) = full(&name, &uid, context).await? else { return Ok(Seen::bare(Observed::NotOurs)) };
+    let place = Place::of(&full, source.owner(), &terraform.options.home_namespace);
+    let client = &context.client;
+    let record = terraform.records.load(client, &place).await?;
+    let resolving = Resolving {
+        workspace: &full,
+        place: &place,
+        context,
+        options: &terraform.options,
+        notes,
+        // Made when a run needs it: nothing that is decided depends on it.
+        kubeconfig: Secret::new(String::new()),
+        provider_lock: record.provider_lock.clone(),
+    };
+    let resolved = match resolving.resolve().await {
+        Ok(resolved) => Ok(resolved),
+        Err(Stop::Blocked(blocked)) => Err(blocked),
+        Err(Stop::Failed(error)) => return Err(error),
+    };
+    let over = terraform.runs.over(&uid);
+    let elsewhere = record.memory.elsewhere.is_some()
+        || over.as_ref().is_some_and(|over| over.elsewhere.is_some())
+        || resolved.as_ref().is_ok_and(|it| is_declared(&it.run));
+    let found = if elsewhere {
+        None
+    } else {
+        notes.on(Dependency::Secret(Name::new(&place.namespace, place.state_secret())));
+        Some(state::look(client, &place).await?)
+    };
+    let mut ended = over.as_ref().map(|over| over.ended.clone());
+    judge_lock(&mut ended, &record, context, terraform).await?;
+    let state = found.as_ref().map_or(State::Elsewhere, |found| found.state.clone());
+    let state_note = source.noted(annotation::STATE, &full);
+    let deleting = full.metadata.deletion_timestamp.is_some();
+    let terminating = deleting && is_terminating(&place.namespace, context).await?;
+    let request = request(&full, terraform);
+    let inputs = resolved
+        .as_ref()
+        .map(|resolved| Inputs { fingerprint: resolved.fingerprint.clone(), digest: noted(&full, annotation::APPLIED_DIGEST) })
+        .map_err(Blocked::clone);
+    let missing_state_accepted = noted(&full, annotation::ACCEPT_MISSING_STATE).as_deref() == Some("true");
+    let force_unlock = noted(&full, annotation::FORCE_UNLOCK);
+    let held = full.finalizers().iter().any(|entry| entry == finalizer::MANAGED_RESOURCE);
+    let wishes = Wishes::of(&full, source, &record.memory, ended.as_ref(), terraform);
+    let observed = if deleting {
+        Observed::Deleting(Box::new(Deleting {
+            held,
+            destroys: policy::destroys(&full.spec),
+            others: others(&full),
+            inputs,
+            kept: record.kept.clone(),
+            memory: record.memory.clone(),
+            state,
+            state_noted: state_note.is_some(),
+            missing_state_accepted,
+            ended,
+            approvals: wishes.approvals,
+            force_unlock,
+            now: terraform.now(),
+        }))
+    } else {
+        let target = full.spec.write_connection_secret_to_ref.as_ref();
+        if let Some(target) = target {
+            notes.on(Dependency::Secret(Name::new(&target.namespace, &target.name)));
+        }
+        let known = record.memory.applied.is_some() || record.memory.observed.is_some();
+        let connection = if known {
+            connection_secret::look(client, &place, target, record.memory.published.as_deref()).await?
+        } else {
+            Connection::NotWanted
+        };
+        Observed::Active(Box::new(Active {
+            held,
+            inputs,
+            memory: record.memory.clone(),
+            state,
+            state_noted: state_note.is_some(),
+            missing_state_accepted,
+            ended,
+            connection,
+            permissions: policy::permissions(&full.spec),
+            update_policy: wishes.update_policy,
+            drift_policy: wishes.drift_policy,
+            protection: wishes.protection,
+            approvals: wishes.approvals,
+            force_unlock,
+            requested: request.is_some(),
+            next_check: wishes.next_check,
+            now: terraform.now(),
+        }))
+    };
+    Ok(Seen {
+        observed,
+        full: Some(full),
+        place: Some(place),
+        record,
+        resolved: resolved.ok(),
+        found,
+        over,
+        going: None,
+        terminating,
+        state_note,
+        request,
+    })
+}
+
+fn is_declared(run: &Run) -> bool {
+    match run.backend {
+        Backend::Declared { .. } => true,
+        Backend::Kubernetes { .. } | Backend::Local => false,
+    }
+}
+
+/// Finalizers that are neither ours nor the garbage collector's.
+fn others(workspace: &Workspace) -> Vec<String> {
+    const NOT_COUNTED: [&str; 3] = [finalizer::MANAGED_RESOURCE, "foregroundDeletion", "orphan"];
+    let held = workspace.finalizers().iter();
+    held.filter(|entry| !NOT_COUNTED.contains(&entry.as_str())).cloned().collect()
+}
+
+/// The request that neither the status nor this process has handled.
+fn request(workspace: &Workspace, terraform: &Terraform) -> Option<String> {
+    let asked = noted(workspace, annotation::RECONCILE_REQUESTED_AT).filter(|asked| !asked.is_empty())?;
+    let told = workspace.status.as_ref().and_then(|status| status.last_handled_reconcile_at.as_ref());
+    let handled = terraform.runs.handled(&workspace.uid().unwrap_or_default());
+    (told != Some(&asked) && handled.as_ref() != Some(&asked)).then_some(asked)
+}
+
+fn noted(workspace: &Workspace, key: &str) -> Option<String> {
+    workspace.annotations().get(key).cloned()
+}
+
+/// A lock that a pod of ours took is dead when that pod is: only then is it known.
+async fn judge_lock(
+    ended: &mut Option<Ended>,
+    record: &Record,
+    context: &Context,
+    terraform: &Terraform,
+) -> Result<(), Error> {
+    let Some(Ended { result: Ending::Failed(failure), .. }) = ended else { return Ok(()) };
+    let (Some(lock), Some(begun)) = (failure.lock.as_mut(), &record.memory.begun) else { return Ok(()) };
+    let host = lock.who.rsplit_once('@').map(|(_, host)| host);
+    let options = &terraform.options;
+    if lock.holder == Holder::Dead || !begun.in_pod || host != Some(&begun.host) || begun.host == options.host {
+        return Ok(());
+    }
+    if !capt_core::name::is_object_name(&begun.host) {
+        return Ok(());
+    }
+    let pods: Api<Pod> = Api::namespaced(context.client.clone(), &options.home_namespace);
+    let doing = format!("looking for pod `{}`, which holds a lock", begun.host);
+    if pods.get_metadata_opt(&begun.host).await.map_err(Error::api(doing))?.is_none() {
+        lock.holder = Holder::Dead;
+    }
+    Ok(())
+}
+
+async fn is_terminating(namespace: &str, context: &Context) -> Result<bool, Error> {
+    let namespaces: Api<Namespace> = Api::all(context.client.clone());
+    let doing = format!("reading Namespace `{namespace}`");
+    match namespaces.get_metadata_opt(namespace).await.map_err(Error::api(doing)) {
+        Ok(found) => Ok(found.is_none_or(|found| found.metadata.deletion_timestamp.is_some())),
+        // A manager of one namespace may not be allowed to look.
+        Err(error) if error.is_forbidden() => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,158 @@
+//! Shows a plan that waits for approval.
+
+use std::borrow::Cow;
+
+use capt_terraform::Plan;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{Api, Client, ResourceExt};
+use serde_json::json;
+
+use super::place::Place;
+use super::place::kept::{self, Role};
+use crate::error::Error;
+use crate::write;
+
+/// The key of the plan, as people read it.
+const PLAN: &str = "plan";
+/// The key of the hash that they approve.
+const HASH: &str = "hash";
+/// Leaves room for the rest of an object, which is at most 1 MiB.
+const LONGEST: usize = 700 << 10;
+
+/// The namespace and name of the `ConfigMap` that shows a plan.
+pub(super) fn full_name(place: &Place) -> String {
+    format!("{}/{}", place.namespace, name(place))
+}
+
+/// Shows a plan, if it is not shown already, and answers where.
+pub(super) async fn show(client: &Client, place: &Place, plan: &Plan) -> Result<String, Error> {
+    let (api, name) = (config_maps(client, place), name(place));
+    let doing = format!("showing the plan of Workspace `{}`", place.workspace);
+    let found = api.get_opt(&name).await.map_err(Error::api(&doing))?;
+    let mut object = write::header::<ConfigMap>(&name);
+    object["metadata"] = json!(place.metadata(Role::Plan, &name));
+    match found {
+        Some(found) if !place.made(&found.metadata) => {
+            return Err(kept::not_ours::<ConfigMap>(&doing, &place.namespace, &name));
+        }
+        Some(found) if shows(&found, plan) => return Ok(full_name(place)),
+        Some(found) => object["metadata"]["uid"] = json!(found.uid()),
+        None => object["metadata"]["resourceVersion"] = json!(write::ONLY_IF_ABSENT),
+    }
+    let text = plan.to_string();
+    object["data"] = json!({ PLAN: cut(&text), HASH: plan.hash.as_str() });
+    write::apply(&api, &name, &object, &doing).await?;
+    Ok(full_name(place))
+}
+
+/// Removes what was shown; `shown` says whether anything was.
+pub(super) async fn remove(client: &Client, place: &Place, shown: bool) -> Result<(), Error> {
+    if !shown {
+        return Ok(());
+    }
+    let (api, name) = (config_maps(client, place), name(place));
+    let doing = format!("removing the plan of Workspace `{}`", place.workspace);
+    let found = api.get_metadata_opt(&name).await.map_err(Error::api(&doing))?;
+    match found.filter(|found| place.made(&found.metadata)) {
+        Some(found) => kept::remove(&api, &found.metadata, &doing).await,
+        None => Ok(()),
+    }
+}
+
+fn name(place: &Place) -> String {
+    format!("capt-plan-{}", place.short_name())
+}
+
+fn config_maps(client: &Client, place: &Place) -> Api<ConfigMap> {
+    Api::namespaced(client.clone(), &place.namespace)
+}
+
+fn shows(found: &ConfigMap, plan: &Plan) -> bool {
+    let hash = found.data.as_ref().and_then(|data| data.get(HASH));
+    hash.is_some_and(|hash| hash == plan.hash.as_str())
+}
+
+fn cut(text: &str) -> Cow<'_, str> {
+    if text.len() <= LONGEST {
+        return text.into();
+    }
+    let end = (0..=LONGEST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+    format!("{}\n(the rest is too long to be shown here)\n", &text[..end]).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use capt_terraform::{Action, Change, PlanHash};
+    use kube::api::PostParams;
+
+    use super::*;
+    use crate::workspace::place::stage::Stage;
+    use crate::workspace::state;
+
+    fn plan(hash: &str, changes: usize) -> Plan {
+        let change = |index| Change {
+            address: format!("terraform_data.größe[{index}]"),
+            action: Action::Create,
+            reason: None,
+            attributes: Vec::new(),
+        };
+        Plan {
+            hash: PlanHash::from_text(hash),
+            destroy: false,
+            changes: (0..changes).map(change).collect(),
+            outputs: Vec::new(),
+            drift: Vec::new(),
+            warnings: Vec::new(),
+            elsewhere: None,
+        }
+    }
+
+    #[test]
+    fn a_long_plan_is_cut_between_characters() {
+        for shift in 0..2 {
+            let text = format!("{}{}", "x".repeat(shift), "ö".repeat(LONGEST));
+            let cut = cut(&text);
+            assert!(cut.len() < LONGEST + 100 && cut.contains("the rest is too long"));
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_config_map_of_somebody_else_is_left_alone() {
+        let stage = Stage::set(state::rules()).await;
+        let place = stage.place("demo").await;
+        let foreign: ConfigMap = serde_json::from_value(
+            json!({ "metadata": { "name": "capt-plan-demo" }, "data": { "plan": "mine" } }),
+        )
+        .unwrap();
+        let api: Api<ConfigMap> = Api::namespaced(stage.administrator.clone(), &place.namespace);
+        api.create(&PostParams::default(), &foreign).await.unwrap();
+
+        let error = show(&stage.client, &place, &plan("a", 1)).await.unwrap_err();
+        remove(&stage.client, &place, true).await.unwrap();
+
+        assert!(error.sentence().contains("capt-plan-demo"), "{}", error.sentence());
+        assert_eq!(api.get("capt-plan-demo").await.unwrap().data.unwrap()["plan"], "mine");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_plan_is_shown_once_and_replaced_by_the_next() {
+        let stage = Stage::set(state::rules()).await;
+        let place = stage.place("demo").await;
+        let api: Api<ConfigMap> = Api::namespaced(stage.administrator.clone(), &place.namespace);
+
+        let shown = show(&stage.client, &place, &plan("a", 1)).await.unwrap();
+        let first = api.get("capt-plan-demo").await.unwrap();
+        show(&stage.client, &place, &plan("a", 1)).await.unwrap();
+        assert_eq!(api.get("capt-plan-demo").await.unwrap().resource_version(), first.resource_version());
+        assert_eq!(shown, format!("{}/capt-plan-demo", place.namespace));
+
+        show(&stage.client, &place, &plan("b", 100_000)).await.unwrap();
+        let second = api.get("capt-plan-demo").await.unwrap().data.unwrap();
+        assert_eq!(second["hash"], "b");
+        assert!(second["plan"].starts_with("100000 to add"));
+
+        remove(&stage.client, &place, true).await.unwrap();
+        remove(&stage.client, &place, true).await.unwrap();
+        assert!(api.get_opt("capt-plan-demo").await.unwrap().is_none());
+    }
+}

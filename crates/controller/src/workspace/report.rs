@@ -1,0 +1,122 @@
+//! Tells what came of a reconcile: status and Events, on every exit.
+
+use capt_api::Workspace;
+use capt_api::engine_status::{PlanStatus, StateStatus};
+use capt_core::workspace::decide::Step;
+use capt_core::workspace::observed::{Ending, State};
+use capt_core::workspace::status::{self, Effect, Report};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::jiff::Timestamp;
+use kube::{Api, ResourceExt};
+
+use super::act::Done;
+use super::observe::Seen;
+use super::serving::Serving;
+use super::{Terraform, plan_text};
+use crate::context::Context;
+use crate::error::Error;
+use crate::events;
+use crate::write;
+
+/// Writes the status if it has changed, publishes Events, and hands on what went wrong.
+pub(super) async fn report(
+    workspace: &Workspace,
+    step: &Step,
+    seen: Option<&Seen>,
+    done: Result<Done, Error>,
+    context: &Context,
+    terraform: &Terraform,
+) -> Result<(), Error> {
+    let uid = workspace.uid().unwrap_or_default();
+    let outcome = match &done {
+        Ok(Done::Told(effect)) => Ok(effect.clone()),
+        Ok(Done::Blocked(blocked)) => Err(blocked.clone()),
+        Ok(Done::Again | Done::Released) => Ok(Effect::Nothing),
+        Err(error) => Err(error.blocked()),
+    };
+    let now = now(terraform);
+    let run = terraform.runs.going(&uid).map(|going| going.status());
+    let plan = seen.and_then(plan);
+    let state = seen.and_then(state);
+    let tool = terraform.options.engine.version().to_string();
+    let facts = Report {
+        workspace,
+        step,
+        outcome: &outcome,
+        run: run.as_ref(),
+        plan: plan.as_ref(),
+        state: state.as_ref(),
+        tool: &tool,
+        now: &now,
+    };
+    events::publish(context, workspace, &terraform.runs.take_notes(&uid)).await;
+    let told = if matches!(done, Ok(Done::Released)) {
+        let notes: Vec<_> = status::done(facts).into_iter().collect();
+        events::publish(context, workspace, &notes).await;
+        Ok(())
+    } else {
+        tell(workspace, facts, context, terraform).await
+    };
+    done.map(drop).and(told)
+}
+
+async fn tell(
+    workspace: &Workspace,
+    facts: Report<'_>,
+    context: &Context,
+    terraform: &Terraform,
+) -> Result<(), Error> {
+    let Some(mut next) = status::status(facts) else { return Ok(()) };
+    events::publish(context, workspace, &status::notes(facts, &next)).await;
+    if *terraform.serving.borrow() == (Serving::Ours { extended: false }) {
+        next.engine = None;
+    }
+    if workspace.status.as_ref() == Some(&next) {
+        return Ok(());
+    }
+    let workspaces: Api<Workspace> = Api::all(context.client.clone());
+    let doing = format!("writing the status of Workspace `{}`", workspace.name_any());
+    if let Some(mut written) =
+        Error::unless_gone(write::apply_status(&workspaces, workspace, &next, &doing).await)?
+    {
+        crate::watches::trim_workspace(&mut written);
+        context.workspaces.remember(written);
+    }
+    Ok(())
+}
+
+/// Now, to the second: what Kubernetes keeps of it.
+fn now(terraform: &Terraform) -> Time {
+    let now = terraform.now();
+    Time(Timestamp::from_second(now.as_second()).unwrap_or(now))
+}
+
+/// The plan at hand.
+fn plan(seen: &Seen) -> Option<PlanStatus> {
+    let over = seen.over.as_ref()?;
+    let Ending::Planned(planned) = &over.ended.result else { return None };
+    Some(PlanStatus {
+        hash: planned.hash.clone(),
+        summary: planned.summary.clone(),
+        config_map: seen.place.as_ref().map(plan_text::full_name),
+    })
+}
+
+/// Where the state is, as far as it was looked for.
+fn state(seen: &Seen) -> Option<StateStatus> {
+    let place = seen.place.as_ref()?;
+    match &seen.found {
+        Some(found) => match found.state {
+            State::Present { .. } => Some(StateStatus {
+                backend: "kubernetes".to_owned(),
+                secret: Some(format!("{}/{}", place.namespace, place.state_secret())),
+                bytes: Some(found.bytes),
+            }),
+            State::Absent | State::Elsewhere | State::NotOurs { .. } => None,
+        },
+        None => {
+            let backend = seen.record.memory.elsewhere.clone().unwrap_or_else(|| "declared".to_owned());
+            seen.resolved.as_ref().map(|_| StateStatus { backend, secret: None, bytes: None })
+        }
+    }
+}

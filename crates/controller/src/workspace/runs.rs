@@ -1,0 +1,270 @@
+//! The runs that wait, go on, or have ended. They outlive a reconcile, and the leadership under which they began.
+
+mod entry;
+mod ended;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use capt_core::note::Note;
+use capt_core::workspace::decide::{Operation, Start};
+use capt_terraform::{Engine, Event, Identity, Run};
+use futures::channel::mpsc::UnboundedSender;
+use kube::runtime::reflector::ObjectRef;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, info, info_span};
+
+use super::limit::Limit;
+use crate::metrics::Metrics;
+use crate::options::{Clock, TerraformOptions};
+use crate::store::Guarded;
+use entry::{Entry, Stage};
+
+pub(super) use ended::Over;
+pub(super) use entry::Going;
+
+/// Progress is told no more often than this.
+const BREATH: Duration = Duration::from_secs(2);
+
+/// Where Workspaces that are to be looked at are announced.
+pub(crate) type Announce = UnboundedSender<ObjectRef<Guarded<capt_api::Workspace>>>;
+
+/// The runs of all Workspaces, by uid.
+pub(crate) struct Runs {
+    engine: Arc<dyn Engine>,
+    clock: Clock,
+    metrics: Metrics,
+    plans: Arc<Limit>,
+    applies: Arc<Limit>,
+    entries: Mutex<HashMap<String, Entry>>,
+    announce: Mutex<Option<Announce>>,
+    going: watch::Sender<usize>,
+    stopping: AtomicBool,
+}
+
+/// What a run needs beside what goes in.
+pub(super) struct Order {
+    /// The Workspace's name.
+    pub(super) workspace: String,
+    /// Its uid.
+    pub(super) uid: String,
+    /// What to do, and how urgent that is.
+    pub(super) start: Start,
+    /// What goes in.
+    pub(super) run: Run,
+    /// Names what goes in.
+    pub(super) fingerprint: String,
+    /// Whether what Terraform prints goes to the manager's log.
+    pub(super) logs: bool,
+}
+
+impl Runs {
+    pub(super) fn new(options: &TerraformOptions, metrics: Metrics) -> Self {
+        Self {
+            engine: Arc::clone(&options.engine),
+            clock: options.clock.clone(),
+            metrics,
+            plans: Limit::new(options.most_plans),
+            applies: Limit::new(options.most_applies),
+            entries: Mutex::default(),
+            announce: Mutex::default(),
+            going: watch::Sender::new(0),
+            stopping: AtomicBool::new(false),
+        }
+    }
+
+    /// From now on Workspaces whose run tells something are announced here.
+    pub(crate) fn announce_to(&self, announce: Announce) {
+        *self.announce.lock().unwrap_or_else(PoisonError::into_inner) = Some(announce);
+    }
+
+    /// Begins nothing new and asks every run to stop; they end by themselves.
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
+        self.engine.stop();
+        for entry in self.lock().values() {
+            entry.cancel();
+        }
+    }
+
+    /// How many runs wait or go on.
+    pub(crate) fn count(&self) -> usize {
+        *self.going.borrow()
+    }
+
+    /// Returns when no run goes on any more.
+    pub(crate) async fn idle(&self) {
+        // The sender lives as long as we do.
+        let _ = self.going.subscribe().wait_for(|going| *going == 0).await;
+    }
+
+    /// The run of a Workspace that waits or goes on.
+    pub(super) fn going(&self, uid: &str) -> Option<Going> {
+        match &self.lock().get(uid)?.stage {
+            Stage::Going { going, .. } => Some(going.clone()),
+            Stage::Idle | Stage::Over(_) => None,
+        }
+    }
+
+    /// What came of the last run of a Workspace.
+    pub(super) fn over(&self, uid: &str) -> Option<Arc<Over>> {
+        match &self.lock().get(uid)?.stage {
+            Stage::Over(over) => Some(Arc::clone(over)),
+            Stage::Idle | Stage::Going { .. } => None,
+        }
+    }
+
+    /// Forgets what came of the last run, since it was used.
+    pub(super) fn settle(&self, uid: &str) {
+        if let Some(entry) = self.lock().get_mut(uid)
+            && matches!(entry.stage, Stage::Over(_))
+        {
+            entry.stage = Stage::Idle;
+            entry.failures.clear();
+        }
+    }
+
+    /// Forgets a Workspace that is gone.
+    pub(super) fn forget(&self, uid: &str) {
+        let mut entries = self.lock();
+        if entries.get(uid).is_some_and(|entry| !matches!(entry.stage, Stage::Going { .. })) {
+            entries.remove(uid);
+        }
+    }
+
+    /// The request of the user that was handled last by this process.
+    pub(super) fn handled(&self, uid: &str) -> Option<String> {
+        self.lock().get(uid)?.handled.clone()
+    }
+
+    /// Remembers that a request of the user is being handled.
+    pub(super) fn handle(&self, uid: &str, request: &str) {
+        self.lock().entry(uid.to_owned()).or_default().handled = Some(request.to_owned());
+    }
+
+    /// What is worth an Event since it was asked last.
+    pub(super) fn take_notes(&self, uid: &str) -> Vec<Note> {
+        self.lock().get_mut(uid).map(Entry::take_notes).unwrap_or_default()
+    }
+
+    /// Asks the run of a Workspace to stop, once.
+    pub(super) async fn interrupt(&self, uid: &str) -> Result<(), capt_terraform::Error> {
+        let asked = match self.lock().get_mut(uid) {
+            Some(entry) => entry.cancel(),
+            None => false,
+        };
+        if asked && let Ok(identity) = Identity::try_from(uid.to_owned()) {
+            self.engine.interrupt(&identity).await?;
+        }
+        Ok(())
+    }
+
+    /// Starts a run, unless one of the same Workspace goes on or the manager stops.
+    pub(super) fn start(self: &Arc<Self>, order: Order) {
+        let cancel = CancellationToken::new();
+        {
+            let mut entries = self.lock();
+            let entry = entries.entry(order.uid.clone()).or_default();
+            if matches!(entry.stage, Stage::Going { .. }) || self.stopping.load(Ordering::SeqCst) {
+                return;
+            }
+            let going = Going::new(&order, self.clock.now());
+            entry.stage = Stage::Going { going, cancel: cancel.clone() };
+        }
+        self.going.send_modify(|count| *count += 1);
+        let span = info_span!("run", workspace = order.workspace, operation = ?operation_kind(&order));
+        let runs = Arc::clone(self);
+        tokio::spawn(async move { runs.carry_out(order, cancel).await }.instrument(span));
+    }
+
+    async fn carry_out(self: Arc<Self>, order: Order, cancel: CancellationToken) {
+        let limit = match order.start.operation {
+            Operation::Apply { .. } | Operation::Destroy { .. } => &self.applies,
+            Operation::Plan | Operation::PlanDestroy | Operation::Outputs | Operation::Unlock { .. } => {
+                &self.plans
+            }
+        };
+        let pass = tokio::select! {
+            pass = limit.enter(order.start.priority) => Some(pass),
+            () = cancel.cancelled() => None,
+        };
+        let began = std::time::Instant::now();
+        let result = if pass.is_some() && !cancel.is_cancelled() {
+            self.change(&order.uid, Going::begin);
+            let observer = |event: Event| self.observe(&order, event);
+            // A task of its own would hide a panic; here it would leave the run going for ever.
+            let work = std::panic::AssertUnwindSafe(self.engine.run(&order.run, &observer));
+            futures::FutureExt::catch_unwind(work).await.unwrap_or(Err(capt_terraform::Error::Stopping))
+        } else {
+            Err(capt_terraform::Error::Stopping)
+        };
+        drop(pass);
+        self.metrics.terraform_ran(operation_kind(&order), result.is_ok(), began.elapsed());
+        let over = {
+            let mut entries = self.lock();
+            let entry = entries.entry(order.uid.clone()).or_default();
+            let over = Arc::new(Over::new(&order, result, entry, self.clock.now()));
+            entry.stage = Stage::Over(Arc::clone(&over));
+            over
+        };
+        info!(result = over.word(), "run ended");
+        self.going.send_modify(|count| *count = count.saturating_sub(1));
+        self.wake(&order.workspace);
+    }
+
+    /// Takes in what happens in a run.
+    fn observe(self: &Arc<Self>, order: &Order, event: Event) {
+        if let Event::Line(verb, line) = &event {
+            if order.logs {
+                info!(target: "capt::terraform", workspace = order.workspace, %verb, line);
+            }
+            return;
+        }
+        self.change(&order.uid, |going| going.observe(&event));
+        if let Some(entry) = self.lock().get_mut(&order.uid) {
+            entry.note(&event);
+        }
+        self.wake_soon(order);
+    }
+
+    /// Brings the Workspace up once in a while, however much there is to tell.
+    fn wake_soon(self: &Arc<Self>, order: &Order) {
+        let scheduled = self.lock().get_mut(&order.uid).is_none_or(Entry::schedule);
+        if scheduled {
+            return;
+        }
+        let (runs, uid, workspace) = (Arc::clone(self), order.uid.clone(), order.workspace.clone());
+        tokio::spawn(async move {
+            tokio::time::sleep(BREATH).await;
+            if let Some(entry) = runs.lock().get_mut(&uid) {
+                entry.scheduled = false;
+            }
+            runs.wake(&workspace);
+        });
+    }
+
+    fn wake(&self, workspace: &str) {
+        let announce = self.announce.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(announce) = announce.as_ref() {
+            // Nobody listens while another manager leads.
+            let _ = announce.unbounded_send(ObjectRef::new(workspace));
+        }
+    }
+
+    fn change(&self, uid: &str, change: impl FnOnce(&mut Going)) {
+        if let Some(Entry { stage: Stage::Going { going, .. }, .. }) = self.lock().get_mut(uid) {
+            change(going);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn operation_kind(order: &Order) -> capt_api::engine_status::RunOperation {
+    entry::kind(&order.start.operation)
+}

@@ -1,0 +1,141 @@
+//! What came of a run, in the words of those who decide.
+
+use capt_api::names::Reason;
+use capt_core::apply::Blocked;
+use capt_core::workspace::decide::Operation;
+use capt_core::workspace::lock::{Holder, Lock};
+use capt_core::workspace::observed::{
+    Ended, Ending, Failure, Planned, PlannedAction, PlannedChange, Retry,
+};
+use capt_terraform::{Action, Backend, Error, Outcome, Outputs, Plan};
+use k8s_openapi::jiff::Timestamp;
+
+use super::Order;
+use super::entry::{Entry, is_kept};
+
+/// What a backend is called that a `ProviderConfig` declares.
+const DECLARED: &str = "declared";
+
+/// What came of a run.
+pub(in crate::workspace) struct Over {
+    /// For decisions.
+    pub(in crate::workspace) ended: Ended,
+    /// The plan that was made.
+    pub(in crate::workspace) plan: Option<Plan>,
+    /// The outputs that were read.
+    pub(in crate::workspace) outputs: Option<Outputs>,
+    /// The backend that keeps the state, where it is not CAPT's choice, as the last plan showed.
+    pub(in crate::workspace) elsewhere: Option<String>,
+}
+
+impl Over {
+    pub(super) fn new(order: &Order, result: Result<Outcome, Error>, entry: &mut Entry, now: Timestamp) -> Self {
+        let destroys = matches!(order.start.operation, Operation::PlanDestroy | Operation::Destroy { .. });
+        let (mut plan, mut outputs) = (None, None);
+        let result = match result {
+            Ok(Outcome::Planned(made)) => {
+                let declared = matches!(order.run.backend, Backend::Declared { .. });
+                let elsewhere = made.elsewhere.clone().or_else(|| declared.then(|| DECLARED.to_owned()));
+                entry.elsewhere.clone_from(&elsewhere);
+                let ending = Ending::Planned(Planned { elsewhere, ..planned(&made) });
+                plan = Some(made);
+                ending
+            }
+            Ok(Outcome::Applied(applied)) => {
+                entry.failures.clear();
+                outputs = Some(applied.outputs);
+                Ending::Applied { destroyed: destroys }
+            }
+            Ok(Outcome::Outputs(read)) => {
+                entry.failures.clear();
+                outputs = Some(read);
+                Ending::Outputs
+            }
+            Ok(Outcome::Unlocked) => Ending::Unlocked,
+            Err(error) => {
+                let attempt = entry.failures.add(&order.fingerprint, destroys);
+                Ending::Failed(failure(&error, attempt, is_kept(order), destroys))
+            }
+        };
+        let ended = Ended { fingerprint: order.fingerprint.clone(), at: now, result };
+        Self { ended, plan, outputs, elsewhere: entry.elsewhere.clone() }
+    }
+
+    /// One word for logs.
+    pub(super) fn word(&self) -> &'static str {
+        match &self.ended.result {
+            Ending::Planned(_) => "planned",
+            Ending::Applied { .. } => "applied",
+            Ending::Outputs => "outputs read",
+            Ending::Unlocked => "unlocked",
+            Ending::Failed(failure) => failure.blocked.reason.as_str(),
+        }
+    }
+}
+
+fn planned(plan: &Plan) -> Planned {
+    let summary = plan.to_string();
+    Planned {
+        hash: plan.hash.as_str().to_owned(),
+        destroy: plan.destroy,
+        summary: summary.lines().next().unwrap_or_default().to_owned(),
+        changes: plan
+            .changes
+            .iter()
+            .map(|change| PlannedChange { address: change.address.clone(), action: action(change.action) })
+            .collect(),
+        outputs_change: !plan.outputs.is_empty(),
+        elsewhere: None,
+    }
+}
+
+fn action(action: Action) -> PlannedAction {
+    match action {
+        Action::Create => PlannedAction::Create,
+        Action::Update => PlannedAction::Update,
+        Action::Replace => PlannedAction::Replace,
+        Action::Delete => PlannedAction::Delete,
+        Action::Read => PlannedAction::Read,
+        Action::Forget => PlannedAction::Forget,
+    }
+}
+
+fn failure(error: &Error, attempt: u32, kept_inputs: bool, destroying: bool) -> Failure {
+    Failure {
+        blocked: Blocked::new(reason(error), sentence(error)),
+        retry: match error.retry() {
+            capt_terraform::Retry::OnChange => Retry::OnChange,
+            capt_terraform::Retry::Backoff => Retry::Backoff,
+            capt_terraform::Retry::Replan => Retry::Replan,
+        },
+        attempt,
+        lock: error.lock().map(|(lock, left_behind)| Lock {
+            id: lock.id.clone(),
+            who: lock.who.clone(),
+            operation: lock.operation.clone(),
+            since: lock.created.clone(),
+            holder: if left_behind { Holder::Dead } else { Holder::Unknown },
+        }),
+        kept_inputs,
+        destroying,
+    }
+}
+
+fn reason(error: &Error) -> Reason {
+    let word = error.reason();
+    Reason::ALL.iter().copied().find(|reason| reason.as_str() == word).unwrap_or(Reason::TerraformFailed)
+}
+
+/// What went wrong, with its causes, each once.
+fn sentence(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(source) = cause {
+        let told = source.to_string();
+        if !text.contains(&told) {
+            text = format!("{text}: {told}");
+        }
+        cause = source.source();
+    }
+    text
+}

@@ -1,0 +1,189 @@
+//! What is known of the runs of one Workspace.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use capt_api::engine_status::{ActivityStatus, RunOperation, RunPhase, RunStatus};
+use capt_api::names::Reason;
+use capt_core::note::Note;
+use capt_core::workspace::decide::{Operation, Which};
+use capt_core::workspace::status::progress_note;
+use capt_terraform::{Event, Progress};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use super::Order;
+use super::ended::Over;
+
+/// Of what is being worked on, the status names so much.
+const SHOWN: usize = 5;
+/// Progress is worth an Event no more often than this.
+const BETWEEN_EVENTS: Duration = Duration::from_secs(60);
+
+/// What is known of the runs of one Workspace.
+#[derive(Default)]
+pub(super) struct Entry {
+    pub(super) stage: Stage,
+    pub(super) failures: Failures,
+    pub(super) handled: Option<String>,
+    pub(super) elsewhere: Option<String>,
+    pub(super) scheduled: bool,
+    notes: Vec<Note>,
+    progress_told: Option<Instant>,
+}
+
+/// Where the runs of a Workspace stand.
+#[derive(Default)]
+pub(super) enum Stage {
+    /// There is none.
+    #[default]
+    Idle,
+    /// One waits or goes on.
+    Going { going: Going, cancel: CancellationToken },
+    /// The last one ended like this.
+    Over(Arc<Over>),
+}
+
+/// Failures in a row.
+#[derive(Default)]
+pub(super) struct Failures {
+    fingerprint: String,
+    count: u32,
+}
+
+impl Failures {
+    /// Counts one more. Other inputs start anew, unless everything is being destroyed: then both kinds of inputs take turns.
+    pub(super) fn add(&mut self, fingerprint: &str, destroys: bool) -> u32 {
+        if !destroys && self.fingerprint != fingerprint {
+            self.count = 0;
+        }
+        fingerprint.clone_into(&mut self.fingerprint);
+        self.count = self.count.saturating_add(1);
+        self.count
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+    }
+}
+
+impl Entry {
+    /// Marks that a look is scheduled; `true` if it was already.
+    pub(super) fn schedule(&mut self) -> bool {
+        std::mem::replace(&mut self.scheduled, true)
+    }
+
+    /// Asks a run that waits or goes on to stop; `false` if it was asked before, or there is none.
+    pub(super) fn cancel(&self) -> bool {
+        match &self.stage {
+            Stage::Going { cancel, .. } if !cancel.is_cancelled() => {
+                cancel.cancel();
+                true
+            }
+            Stage::Going { .. } | Stage::Idle | Stage::Over(_) => false,
+        }
+    }
+
+    /// Keeps what is worth an Event.
+    pub(super) fn note(&mut self, event: &Event) {
+        let note = |reason, message: &str| Note { warning: false, reason, message: message.to_owned() };
+        match event {
+            Event::StatePushed => self.notes.push(note(
+                Reason::StatePushed,
+                "the state of an earlier apply could not be stored then; it is stored now",
+            )),
+            Event::Survived(survived) => self.notes.push(note(
+                Reason::Planned,
+                &format!(
+                    "{} of an earlier manager, begun {}, has ended by itself; planning again to see what it did",
+                    survived.verb, survived.started_at
+                ),
+            )),
+            Event::Progress(_) => {
+                let Stage::Going { going, .. } = &self.stage else { return };
+                if self.progress_told.is_none_or(|told| told.elapsed() >= BETWEEN_EVENTS) {
+                    self.progress_told = Some(Instant::now());
+                    self.notes.extend(progress_note(&going.status()));
+                }
+            }
+            Event::Waiting(_) | Event::Started(_) | Event::Interrupting(_) | Event::Line(..) => {}
+        }
+    }
+
+    pub(super) fn take_notes(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.notes)
+    }
+}
+
+/// A run that waits or goes on.
+#[derive(Clone, Debug)]
+pub(in crate::workspace) struct Going {
+    pub(in crate::workspace) operation: RunOperation,
+    phase: RunPhase,
+    since: Timestamp,
+    progress: Option<Progress>,
+}
+
+impl Going {
+    pub(super) fn new(order: &Order, now: Timestamp) -> Self {
+        Self { operation: kind(&order.start.operation), phase: RunPhase::Queued, since: now, progress: None }
+    }
+
+    pub(super) fn begin(&mut self) {
+        self.phase = RunPhase::Running;
+    }
+
+    pub(super) fn observe(&mut self, event: &Event) {
+        match event {
+            Event::Waiting(_) => self.phase = RunPhase::WaitingForEarlierRun,
+            Event::Survived(_) | Event::StatePushed | Event::Started(_) => self.phase = RunPhase::Running,
+            Event::Interrupting(_) => self.phase = RunPhase::Stopping,
+            Event::Progress(progress) => self.progress = Some(progress.clone()),
+            Event::Line(..) => {}
+        }
+    }
+
+    /// For the status of the Workspace.
+    pub(in crate::workspace) fn status(&self) -> RunStatus {
+        let progress = self.progress.as_ref();
+        let current = progress.map(|progress| progress.current.as_slice()).unwrap_or_default();
+        RunStatus {
+            operation: self.operation,
+            phase: self.phase,
+            since: to_the_second(self.since),
+            done: progress.map(|progress| progress.done),
+            total: progress.map(|progress| progress.total),
+            current: current
+                .iter()
+                .take(SHOWN)
+                .map(|activity| ActivityStatus {
+                    address: activity.address.clone(),
+                    action: activity.action.clone(),
+                    since: to_the_second(activity.since),
+                })
+                .collect(),
+        }
+    }
+}
+
+fn to_the_second(time: Timestamp) -> Time {
+    Time(Timestamp::from_second(time.as_second()).unwrap_or(time))
+}
+
+/// What an operation is called in the status.
+pub(super) fn kind(operation: &Operation) -> RunOperation {
+    match operation {
+        Operation::Plan => RunOperation::Plan,
+        Operation::PlanDestroy => RunOperation::PlanDestroy,
+        Operation::Apply { .. } => RunOperation::Apply,
+        Operation::Destroy { .. } => RunOperation::Destroy,
+        Operation::Outputs => RunOperation::Outputs,
+        Operation::Unlock { .. } => RunOperation::Unlock,
+    }
+}
+
+/// Whether what went into the last apply went in.
+pub(super) fn is_kept(order: &Order) -> bool {
+    order.start.inputs == Which::Kept
+}

@@ -1,0 +1,172 @@
+//! Copies of a state from before it was changed.
+//!
+//! They carry none of Terraform's labels, since Terraform finds its states by these.
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+
+use capt_core::digest::short_digest;
+use capt_core::workspace::observed::State;
+use capt_terraform::Secret as Hidden;
+use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::jiff::Timestamp;
+use kube::api::{ListParams, PostParams};
+use kube::{Api, Client};
+use tracing::{info, warn};
+
+use super::place::Place;
+use super::place::kept::{self, Role};
+use super::state::Found;
+use crate::error::Error;
+
+/// So many copies are kept.
+const KEPT: usize = 3;
+/// The key of the copy: that of the state, so that a copy can be put back as it is.
+const KEY: &str = "tfstate";
+const SERIAL: &str = "capt.cluster.x-k8s.io/state-serial";
+const LINEAGE: &str = "capt.cluster.x-k8s.io/state-lineage";
+const TAKEN_AT: &str = "capt.cluster.x-k8s.io/taken-at";
+
+/// Which version of a state a copy is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Version {
+    serial: u64,
+    lineage: String,
+}
+
+/// Copies of the same version of a state: one for each of its Secrets.
+struct Snapshot {
+    version: Version,
+    taken_at: Timestamp,
+    parts: Vec<ObjectMeta>,
+}
+
+/// Copies a state, unless the newest copy is of the same version, and keeps the newest copies only.
+pub(super) async fn take(client: &Client, place: &Place, found: &Found) -> Result<(), Error> {
+    if found.state != (State::Present { empty: false }) {
+        return Ok(());
+    }
+    let (Some(serial), Some(lineage)) = (found.serial, found.lineage.clone()) else {
+        warn!(workspace = place.workspace, "the state cannot be read and is not copied");
+        return Ok(());
+    };
+    let version = Version { serial, lineage };
+    let api = secrets(client, place);
+    let mut snapshots = list(&api, place).await?;
+    let name = name(place, &version);
+    let is_whole = |parts: &[ObjectMeta]| parts.iter().any(|part| part.name.as_deref() == Some(&name));
+    if snapshots.first().is_some_and(|newest| newest.version == version && is_whole(&newest.parts)) {
+        return Ok(());
+    }
+    // The first part comes last: with it the copy is whole.
+    for (index, part) in found.parts.iter().enumerate().rev() {
+        let Some(content) = &part.content else { continue };
+        let name = if index == 0 { name.clone() } else { format!("{name}-part-{index}") };
+        if !copy(&api, place, &name, &version, content, &snapshots).await? {
+            info!(
+                workspace = place.workspace,
+                "the state is not copied, since its namespace is being deleted"
+            );
+            return Ok(());
+        }
+    }
+    snapshots.retain(|snapshot| snapshot.version != version);
+    for part in snapshots.iter().skip(KEPT - 1).flat_map(|snapshot| &snapshot.parts) {
+        kept::remove(&api, part, &doing("removing an old", place)).await?;
+    }
+    Ok(())
+}
+
+/// Removes all copies.
+pub(super) async fn remove(client: &Client, place: &Place) -> Result<(), Error> {
+    let api = secrets(client, place);
+    for part in list(&api, place).await?.iter().flat_map(|snapshot| &snapshot.parts) {
+        kept::remove(&api, part, &doing("removing a", place)).await?;
+    }
+    Ok(())
+}
+
+fn secrets(client: &Client, place: &Place) -> Api<Secret> {
+    Api::namespaced(client.clone(), &place.namespace)
+}
+
+fn doing(verb: &str, place: &Place) -> String {
+    format!("{verb} copy of the state of Workspace `{}`", place.workspace)
+}
+
+/// A state that was begun anew counts from the beginning again: its copies have names of their own.
+fn name(place: &Place, version: &Version) -> String {
+    let lineage = short_digest([version.lineage.as_str()], 6);
+    format!("capt-snapshot-{}-{}-{lineage}", place.short_name(), version.serial)
+}
+
+/// Writes one copy; `false` when the namespace takes nothing new.
+async fn copy(
+    api: &Api<Secret>,
+    place: &Place,
+    name: &str,
+    version: &Version,
+    content: &Hidden,
+    known: &[Snapshot],
+) -> Result<bool, Error> {
+    let mut metadata = place.metadata(Role::Snapshot, name);
+    metadata.annotations.get_or_insert_default().extend([
+        (SERIAL.to_owned(), version.serial.to_string()),
+        (LINEAGE.to_owned(), version.lineage.clone()),
+        (TAKEN_AT.to_owned(), Timestamp::now().to_string()),
+    ]);
+    let secret = Secret {
+        metadata,
+        immutable: Some(true),
+        data: Some([(KEY.to_owned(), ByteString(content.expose().to_vec()))].into()),
+        ..Secret::default()
+    };
+    let doing = doing("writing a", place);
+    match api.create(&PostParams::default(), &secret).await {
+        Ok(_) => Ok(true),
+        Err(error) if kept::is_ending(&error) => Ok(false),
+        // Written by one who was stopped, or of a version that the state has gone back to.
+        Err(kube::Error::Api(status)) if status.reason == "AlreadyExists" => {
+            let mut known = known.iter().flat_map(|snapshot| &snapshot.parts);
+            if known.any(|part| part.name.as_deref() == Some(name)) {
+                Ok(true)
+            } else {
+                Err(kept::not_ours::<Secret>(&doing, &place.namespace, name))
+            }
+        }
+        Err(error) => Err(Error::api(doing)(error)),
+    }
+}
+
+/// The copies that there are, the newest first.
+async fn list(api: &Api<Secret>, place: &Place) -> Result<Vec<Snapshot>, Error> {
+    let parameters = ListParams::default().labels(&place.selector(Role::Snapshot));
+    let found = api.list_metadata(&parameters).await.map_err(Error::api(doing("listing each", place)))?;
+    let parts = found.items.into_iter().map(|item| item.metadata).filter(|part| place.made(part));
+    Ok(grouped(parts))
+}
+
+fn grouped(parts: impl Iterator<Item = ObjectMeta>) -> Vec<Snapshot> {
+    let mut snapshots: Vec<Snapshot> = Vec::new();
+    for part in parts {
+        let noted = |key: &str| part.annotations.as_ref().and_then(|annotations| annotations.get(key));
+        // One whose notes were lost is nobody's copy: it counts as the oldest and leaves first.
+        let serial = noted(SERIAL).and_then(|serial| serial.parse().ok()).unwrap_or_default();
+        let lineage = noted(LINEAGE).cloned().unwrap_or_default();
+        let taken_at = noted(TAKEN_AT).and_then(|at| at.parse().ok()).unwrap_or(Timestamp::UNIX_EPOCH);
+        let version = Version { serial, lineage };
+        match snapshots.iter_mut().find(|snapshot| snapshot.version == version) {
+            Some(snapshot) => {
+                snapshot.taken_at = snapshot.taken_at.max(taken_at);
+                snapshot.parts.push(part);
+            }
+            None => snapshots.push(Snapshot { version, taken_at, parts: vec![part] }),
+        }
+    }
+    snapshots.sort_by_key(|snapshot| Reverse((snapshot.taken_at, snapshot.version.serial)));
+    snapshots
+}

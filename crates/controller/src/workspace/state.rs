@@ -1,0 +1,295 @@
+//! The Secrets that hold a state: found, held, let go.
+//!
+//! Terraform reads such a Secret and writes it back a moment later. A write of ours in between would make it lose its state:
+//! nothing here but [`look`] and [`note`] may be called while a run goes on.
+
+mod content;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use capt_api::names::{annotation, finalizer, group, label};
+use capt_api::{Workspace, WorkspaceTemplateApply};
+use capt_core::name::is_object_name;
+use capt_core::workspace::observed::State;
+use capt_terraform::Secret as Hidden;
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::api::rbac::v1::PolicyRule;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::{Api, Client, ResourceExt};
+use serde_json::json;
+
+use self::content::Content;
+use super::place::Place;
+use super::place::kept::{self, Role, aside, lacking};
+use crate::error::Error;
+use crate::rbac::rule;
+
+/// The key of the state in a Secret.
+const KEY: &str = "tfstate";
+/// What Terraform puts into one Secret before it begins another.
+const FULL: usize = 1 << 20;
+/// More than anybody has; somebody may have put Secrets there that go on for ever.
+const MOST_PARTS: usize = 64;
+/// On the first Secret of a state: how many there are, if there are more.
+const PARTS: &str = "capt.cluster.x-k8s.io/state-parts";
+
+/// The permissions that states need, and all else that is kept of Workspaces: records, snapshots, outputs and plans.
+pub(super) fn rules() -> Vec<PolicyRule> {
+    vec![
+        rule("", &["secrets"], &["get", "list", "create", "patch", "delete"]),
+        rule("", &["configmaps"], &["get", "create", "patch", "delete"]),
+        rule("coordination.k8s.io", &["leases"], &["get", "delete"]),
+        rule(group::INFRASTRUCTURE, &["workspacetemplateapplies"], &["patch"]),
+        rule(group::TERRAFORM, &["workspaces"], &["patch"]),
+    ]
+}
+
+/// A state as it was found.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// What is known of it.
+    pub(super) state: State,
+    /// How many bytes its Secrets hold.
+    pub(super) bytes: u64,
+    /// Whether nothing and nobody takes it away from us, and nothing is there that does not belong to it.
+    pub(super) held: bool,
+    /// Its Secrets in order.
+    pub(super) parts: Vec<Part>,
+    /// Secrets that Terraform deleted when the state shrank. While our finalizer keeps them, Terraform cannot read the state.
+    leftovers: Vec<Part>,
+    /// How often it was written, if it can be read.
+    pub(super) serial: Option<u64>,
+    /// Names it and all that follow from it, if it can be read.
+    pub(super) lineage: Option<String>,
+}
+
+/// A Secret of a state.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) metadata: ObjectMeta,
+    /// What it holds of the state.
+    pub(super) content: Option<Hidden>,
+}
+
+impl Part {
+    fn len(&self) -> usize {
+        self.content.as_ref().map_or(0, |content| content.expose().len())
+    }
+}
+
+impl From<Secret> for Part {
+    fn from(secret: Secret) -> Self {
+        let mut metadata = secret.metadata;
+        metadata.managed_fields = None;
+        let content = secret.data.and_then(|mut data| data.remove(KEY));
+        Self { metadata, content: content.map(|content| Hidden::new(content.0)) }
+    }
+}
+
+/// Looks for the state.
+pub(super) async fn look(client: &Client, place: &Place) -> Result<Found, Error> {
+    let parts = read(client, place).await?;
+    let place = place.clone();
+    aside(move || judge(parts, &place)).await
+}
+
+/// Makes sure that the state outlives its namespace and is known as this Workspace's.
+pub(super) async fn hold(client: &Client, place: &Place, found: &Found) -> Result<(), Error> {
+    if found.held || matches!(found.state, State::NotOurs { .. }) {
+        return Ok(());
+    }
+    let api = secrets(client, place);
+    // The first one comes first: it says how many there are.
+    for (index, part) in found.parts.iter().enumerate() {
+        if let Some(patch) = lacking(&part.metadata, &wanted(place, index, found.parts.len())) {
+            let name = part.metadata.name.as_deref().unwrap_or_default();
+            kept::merge(&api, name, &json!({ "metadata": patch }), &doing("holding", place)).await?;
+        }
+    }
+    for part in &found.leftovers {
+        kept::remove(&api, &part.metadata, &doing("tidying", place)).await?;
+    }
+    Ok(())
+}
+
+/// Leaves the state to whoever wants it: nothing of ours holds it, and nothing of ours takes it along when it goes.
+pub(super) async fn let_go(client: &Client, place: &Place) -> Result<(), Error> {
+    let api = secrets(client, place);
+    for part in read(client, place).await?.iter().rev().filter(|part| is_ours(&part.metadata, place)) {
+        let metadata = &part.metadata;
+        let owners = metadata.owner_references.iter().flatten();
+        let (ours, others): (Vec<_>, Vec<_>) = owners.partition(|owner| kept::is_apply(owner));
+        let finalizers = kept::without_ours(metadata);
+        let role = metadata.labels.as_ref().and_then(|labels| labels.get(label::ROLE));
+        if finalizers.is_none() && ours.is_empty() && role.is_none() {
+            continue;
+        }
+        let mut patch = json!({
+            "resourceVersion": metadata.resource_version,
+            "labels": { label::ROLE: null },
+            "ownerReferences": others,
+        });
+        if let Some(finalizers) = finalizers {
+            patch["finalizers"] = json!(finalizers);
+        }
+        let name = metadata.name.as_deref().unwrap_or_default();
+        let patched =
+            kept::merge(&api, name, &json!({ "metadata": patch }), &doing("letting go of", place)).await;
+        Error::unless_gone(patched)?;
+    }
+    Ok(())
+}
+
+/// Deletes the state and its lock, which nobody holds by now.
+pub(super) async fn discard(client: &Client, place: &Place) -> Result<(), Error> {
+    let api = secrets(client, place);
+    let parts = read(client, place).await?;
+    if parts.iter().any(|part| !is_ours(&part.metadata, place)) {
+        return Ok(());
+    }
+    // The first one goes last: it leads to the others.
+    for part in parts.iter().rev() {
+        kept::remove(&api, &part.metadata, &doing("deleting", place)).await?;
+    }
+    let name = format!("lock-{}", place.state_secret());
+    if !is_object_name(&name) {
+        return Ok(());
+    }
+    let leases: Api<Lease> = Api::namespaced(client.clone(), &place.namespace);
+    let doing = format!("deleting Lease `{}/{name}`", place.namespace);
+    let lease = leases.get_opt(&name).await.map_err(Error::api(&doing))?;
+    let is_free = |lease: &Lease| lease.spec.as_ref().is_none_or(|spec| spec.holder_identity.is_none());
+    match lease.filter(is_free) {
+        Some(lease) => kept::remove(&leases, &lease.metadata, &doing).await,
+        None => Ok(()),
+    }
+}
+
+/// Notes on the apply, or on a Workspace that has none, where the state is, or that there is none. `noted` is what is there
+/// now.
+///
+/// Not by server-side apply: after a move the note is somebody else's, and an apply could not take it away.
+pub(super) async fn note(
+    client: &Client,
+    place: &Place,
+    noted: Option<&str>,
+    present: bool,
+) -> Result<(), Error> {
+    let wanted = present.then(|| format!("{}/{}", place.namespace, place.state_secret()));
+    if noted == wanted.as_deref() {
+        return Ok(());
+    }
+    let patch =
+        |uid: &str| json!({ "metadata": { "uid": uid, "annotations": { annotation::STATE: wanted } } });
+    let written = match &place.apply {
+        Some(owner) => {
+            let api: Api<WorkspaceTemplateApply> = Api::namespaced(client.clone(), &owner.key.namespace);
+            let doing = format!("noting the state on WorkspaceTemplateApply `{}`", owner.key);
+            kept::merge(&api, &owner.key.name, &patch(&owner.uid), &doing).await.map(drop)
+        }
+        None => {
+            let api: Api<Workspace> = Api::all(client.clone());
+            let doing = format!("noting the state on Workspace `{}`", place.workspace);
+            kept::merge(&api, &place.workspace, &patch(&place.workspace_uid), &doing).await.map(drop)
+        }
+    };
+    Error::unless_gone(written).map(drop)
+}
+
+fn secrets(client: &Client, place: &Place) -> Api<Secret> {
+    Api::namespaced(client.clone(), &place.namespace)
+}
+
+fn doing(verb: &str, place: &Place) -> String {
+    format!("{verb} the state in Secret `{}/{}`", place.namespace, place.state_secret())
+}
+
+/// Reads the Secrets of the state in order, by name: a list would make the API server look at every Secret of the namespace.
+async fn read(client: &Client, place: &Place) -> Result<Vec<Part>, Error> {
+    let first = place.state_secret();
+    if !is_object_name(&first) {
+        return Ok(Vec::new());
+    }
+    let api = secrets(client, place);
+    let doing = doing("reading", place);
+    let Some(secret) = api.get_opt(&first).await.map_err(Error::api(&doing))? else { return Ok(Vec::new()) };
+    let noted = secret.annotations().get(PARTS).and_then(|parts| parts.parse().ok()).unwrap_or(1);
+    let mut parts = vec![Part::from(secret)];
+    for index in 1..MOST_PARTS {
+        if index >= noted && parts.last().is_none_or(|last| last.len() < FULL) {
+            break;
+        }
+        let name = format!("{first}-part-{index}");
+        match api.get_opt(&name).await.map_err(Error::api(&doing))? {
+            Some(secret) => parts.push(secret.into()),
+            None if index < noted => {}
+            None => break,
+        }
+    }
+    Ok(parts)
+}
+
+/// What is to be on each Secret of a state. Terraform finds its states by labels, the one of who manages them among them: that
+/// one stays as it is.
+fn wanted(place: &Place, index: usize, parts: usize) -> ObjectMeta {
+    let mut metadata = place.metadata(Role::State, "");
+    if let Some(labels) = &mut metadata.labels {
+        labels.remove(label::MANAGED_BY);
+    }
+    if index == 0 && parts > 1 {
+        let annotations = metadata.annotations.get_or_insert_with(BTreeMap::new);
+        annotations.insert(PARTS.to_owned(), parts.to_string());
+    }
+    metadata.finalizers = Some(vec![finalizer::STATE.to_owned()]);
+    metadata
+}
+
+fn is_ours(metadata: &ObjectMeta, place: &Place) -> bool {
+    kept::names(metadata).is_none_or(|workspace| workspace == place.workspace)
+}
+
+fn judge(parts: Vec<Part>, place: &Place) -> Found {
+    let bytes = parts.iter().map(|part| part.len() as u64).sum();
+    let nothing = |state| Found {
+        state,
+        bytes,
+        held: false,
+        parts: Vec::new(),
+        leftovers: Vec::new(),
+        serial: None,
+        lineage: None,
+    };
+    if let Some(part) = parts.iter().find(|part| !is_ours(&part.metadata, place)) {
+        let workspace = kept::names(&part.metadata).unwrap_or_default().to_owned();
+        return nothing(State::NotOurs { workspace });
+    }
+    // Terraform makes an empty Secret before it fills it.
+    if parts.first().is_none_or(|first| first.content.is_none()) {
+        return nothing(State::Absent);
+    }
+    let all: Vec<u8> = parts
+        .iter()
+        .filter_map(|part| part.content.as_ref())
+        .flat_map(|content| content.expose())
+        .copied()
+        .collect();
+    let Content { empty, serial, lineage, end } = content::read(&all);
+    let (parts, leftovers) = divide(parts, end);
+    let complete =
+        |(index, part): (usize, &Part)| lacking(&part.metadata, &wanted(place, index, parts.len())).is_none();
+    let held = leftovers.is_empty() && parts.iter().enumerate().all(complete);
+    Found { state: State::Present { empty }, bytes, held, parts, leftovers, serial, lineage }
+}
+
+/// Divides the Secrets into those of the state and those that are deleted and lie behind its end.
+fn divide(parts: Vec<Part>, end: Option<usize>) -> (Vec<Part>, Vec<Part>) {
+    let mut begin = 0;
+    parts.into_iter().partition(|part| {
+        let is_behind = begin > 0 && end.is_some_and(|end| begin >= end);
+        begin += part.len();
+        !is_behind || part.metadata.deletion_timestamp.is_none()
+    })
+}

@@ -1,0 +1,224 @@
+//! A stage with a manager that runs Terraform.
+
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+use std::{env, fs};
+
+use capt_api::Workspace;
+use capt_api::crossplane::WorkspaceCondition;
+use capt_controller::options::{EngineMode, Options, Server, TerraformOptions};
+use capt_local::{Catalog, Environment, Finder, Progress};
+use capt_terraform::{Engine, ProcessEngine, Settings};
+use capt_testkit::watch_until;
+use k8s_openapi::api::core::v1::Secret;
+use kube::config::Kubeconfig;
+use kube::{Api, ResourceExt};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::stage::{Manager, Stage, cluster};
+
+/// A binary to test with: the one that `CAPT_TERRAFORM` names, one in `PATH`, or OpenTofu, got like the other parts.
+pub(crate) fn binary() -> PathBuf {
+    static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
+        let named = env::var_os("CAPT_TERRAFORM").map(PathBuf::from);
+        let ready = capt_terraform::find(named.as_deref(), env::var_os("PATH").as_deref());
+        ready.unwrap_or_else(|_| {
+            let finder = Finder::new(Catalog::embedded().unwrap(), Environment::of_process());
+            finder.find("tofu", &Progress::stderr()).unwrap_or_else(|error| panic!("{error}"))
+        })
+    });
+    BINARY.clone()
+}
+
+/// A namespace with a manager that runs its Workspaces.
+pub(crate) struct EngineStage {
+    pub(crate) stage: Stage,
+    pub(crate) directory: TempDir,
+    manager: Option<Manager>,
+}
+
+impl EngineStage {
+    /// With the real binary.
+    pub(crate) async fn set() -> Self {
+        let mut stage = Self::without_manager().await;
+        stage.start_manager().await;
+        stage
+    }
+
+    pub(crate) async fn without_manager() -> Self {
+        let stage = Stage::without_manager().await;
+        Self { stage, directory: tempfile::tempdir().unwrap(), manager: None }
+    }
+
+    /// The engine that runs the real binary in this stage's directory.
+    pub(crate) async fn process_engine(&self) -> Arc<dyn Engine> {
+        let settings = Settings::new(self.directory.path().join("workspaces"), binary());
+        Arc::new(ProcessEngine::start(settings).await.unwrap())
+    }
+
+    pub(crate) async fn start_manager(&mut self) {
+        let engine = self.process_engine().await;
+        self.start_manager_with(engine, |_| {}).await;
+    }
+
+    /// Starts a manager that looks after this stage's namespace.
+    pub(crate) async fn start_manager_with(
+        &mut self,
+        engine: Arc<dyn Engine>,
+        change: impl FnOnce(&mut TerraformOptions),
+    ) {
+        let options = self.options(engine, change).await;
+        self.manager = Some(Manager::start(cluster().await, options).await);
+    }
+
+    pub(crate) async fn options(
+        &self,
+        engine: Arc<dyn Engine>,
+        change: impl FnOnce(&mut TerraformOptions),
+    ) -> Options {
+        let artifacts = self.directory.path().join("artifacts");
+        let mut terraform =
+            TerraformOptions::new(engine, artifacts, server().await, self.namespace().to_owned(), host());
+        terraform.mode = EngineMode::Auto;
+        terraform.grace = Duration::from_secs(60);
+        change(&mut terraform);
+        Options {
+            namespace: Some(self.namespace().to_owned()),
+            terraform: Some(terraform),
+            ..Options::default()
+        }
+    }
+
+    pub(crate) async fn stop_manager(&mut self) {
+        if let Some(manager) = self.manager.take() {
+            manager.stop().await;
+        }
+    }
+
+    pub(crate) fn namespace(&self) -> &str {
+        &self.stage.namespace
+    }
+
+    /// A template, and an apply of it that writes its outputs to the Secret `<name>-connection`.
+    pub(crate) async fn put(&self, name: &str, module: &str, variables: Value) -> String {
+        self.stage.put_template(name, module).await;
+        self.stage
+            .put_apply(
+                &format!("{}-apply", self.stage.unique(name)),
+                json!({
+                    "templateRef": { "name": name },
+                    "variables": variables,
+                    "writeConnectionSecretToRef": { "name": format!("{name}-connection") },
+                }),
+            )
+            .await;
+        self.stage.unique(name)
+    }
+
+    pub(crate) async fn change_variables(&self, name: &str, variables: Value) {
+        let apply = format!("{}-apply", self.stage.unique(name));
+        let patch = json!({ "spec": { "variables": variables } });
+        self.stage.change::<capt_api::WorkspaceTemplateApply>(&apply, patch).await;
+    }
+
+    pub(crate) async fn delete_apply(&self, name: &str) {
+        let apply = format!("{}-apply", self.stage.unique(name));
+        self.stage.applies().delete(&apply, &kube::api::DeleteParams::default()).await.unwrap();
+    }
+
+    pub(crate) async fn annotate(&self, workspace: &str, key: &str, value: &str) {
+        let patch = json!({ "metadata": { "annotations": { key: value } } });
+        let parameters = kube::api::PatchParams::default();
+        self.stage.workspaces().patch(workspace, &parameters, &kube::api::Patch::Merge(patch)).await.unwrap();
+    }
+
+    /// Waits for a condition of a Workspace, with a message that holds this text.
+    pub(crate) async fn condition(
+        &self,
+        workspace: &str,
+        type_: &str,
+        status: &str,
+        text: &str,
+    ) -> Workspace {
+        let what = format!("{type_}={status} of {workspace} with `{text}`");
+        watch_until(&what, &self.stage.workspaces(), workspace, |workspace| {
+            find(workspace, type_).is_some_and(|found| {
+                found.status == status && found.message.as_deref().unwrap_or_default().contains(text)
+            })
+        })
+        .await
+    }
+
+    pub(crate) async fn ready(&self, workspace: &str) -> Workspace {
+        watch_until(&format!("{workspace} to be ready"), &self.stage.workspaces(), workspace, |workspace| {
+            let holds = |type_| find(workspace, type_).is_some_and(|found| found.status == "True");
+            holds("Ready") && holds("Synced")
+        })
+        .await
+    }
+
+    /// Waits until an output in the status has this value.
+    pub(crate) async fn output(&self, workspace: &str, name: &str, value: Value) -> Workspace {
+        let what = format!("output {name} of {workspace} to be {value}");
+        watch_until(&what, &self.stage.workspaces(), workspace, |workspace| {
+            output(workspace, name) == Some(&value)
+        })
+        .await
+    }
+
+    pub(crate) async fn gone(&self, workspace: &str) {
+        let workspaces = self.stage.workspaces();
+        capt_testkit::eventually(&format!("{workspace} to be gone"), async || {
+            workspaces.get_opt(workspace).await.unwrap().is_none()
+        })
+        .await;
+    }
+
+    /// The data of a Secret of this namespace, as text.
+    pub(crate) async fn secret(&self, name: &str) -> Option<std::collections::BTreeMap<String, String>> {
+        let secrets: Api<Secret> = self.stage.api();
+        let secret = secrets.get_opt(name).await.unwrap()?;
+        let text = |bytes: k8s_openapi::ByteString| String::from_utf8_lossy(&bytes.0).into_owned();
+        Some(secret.data.unwrap_or_default().into_iter().map(|(key, value)| (key, text(value))).collect())
+    }
+
+    /// The names of all Secrets of this namespace.
+    pub(crate) async fn secrets(&self) -> Vec<String> {
+        let secrets: Api<Secret> = self.stage.api();
+        let all = secrets.list_metadata(&kube::api::ListParams::default()).await.unwrap();
+        all.iter().map(ResourceExt::name_any).collect()
+    }
+
+    /// A file that a module can write to.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        let directory = self.directory.path().join("reality");
+        fs::create_dir_all(&directory).unwrap();
+        directory.join(name)
+    }
+}
+
+pub(crate) fn find<'workspace>(workspace: &'workspace Workspace, type_: &str) -> Option<&'workspace WorkspaceCondition> {
+    workspace.status.as_ref()?.conditions.iter().find(|condition| condition.type_ == type_)
+}
+
+pub(crate) fn output<'workspace>(workspace: &'workspace Workspace, name: &str) -> Option<&'workspace Value> {
+    workspace.status.as_ref()?.at_provider.as_ref()?.outputs.get(name)
+}
+
+/// What this machine calls itself in locks.
+fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// How Terraform reaches the shared API server.
+async fn server() -> Server {
+    let kubeconfig = Kubeconfig::from_yaml(&cluster().await.control_plane().kubeconfig()).unwrap();
+    let cluster = kubeconfig.clusters[0].cluster.clone().unwrap();
+    let authority = cluster.certificate_authority_data.map(|data| {
+        use base64::Engine as _;
+        String::from_utf8(base64::engine::general_purpose::STANDARD.decode(data).unwrap()).unwrap()
+    });
+    Server { address: cluster.server.unwrap(), certificate_authority: authority, server_name: None }
+}

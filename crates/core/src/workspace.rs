@@ -1,0 +1,15 @@
+//! Everything that is decided about a Workspace that CAPT itself runs.
+//!
+//! ```text
+//! standing ─▶ observed ─▶ decide ─▶ step ─▶ (effect) ─▶ status
+//! ```
+
+pub mod decide;
+pub mod lock;
+mod memory;
+pub mod observed;
+pub mod policy;
+pub mod protection;
+pub mod schedule;
+pub mod standing;
+pub mod status;

@@ -1,0 +1,229 @@
+//! What to do with a Workspace, from the facts.
+
+mod active;
+mod deleting;
+#[cfg(test)]
+mod tests;
+
+use capt_api::names::{Reason, annotation};
+use k8s_openapi::jiff::Timestamp;
+
+use super::lock::{self, Lock, Release};
+use super::observed::{Ended, Failure, Memory, Observed, Retry, State};
+use super::schedule;
+use super::standing::Freeze;
+use crate::apply::Blocked;
+
+/// So often a plan that went stale is made again at once, and a lock is released at once.
+const AT_ONCE: u32 = 3;
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Nothing at all.
+    Leave,
+    /// Tell that its apply wants it left alone.
+    Freeze(Freeze),
+    /// Let go of it without a destroy.
+    Abandon(Freeze),
+    /// Tell that it is paused.
+    Pause,
+    /// Wait until its run ends.
+    Wait,
+    /// Ask its run to stop, since it makes what is to be destroyed.
+    Interrupt,
+    /// Hold it by our finalizer.
+    Claim,
+    /// Start a run.
+    Start(Start),
+    /// Publish the outputs of the run that ended, and put on record what was applied.
+    Publish,
+    /// Put on record that reality is as it should be.
+    Confirm,
+    /// Wait until something changes, or until then.
+    Hold {
+        /// Why.
+        blocked: Blocked,
+        /// When it is tried again without a change.
+        until: Option<Timestamp>,
+    },
+    /// Wait until somebody lets go of the lock.
+    AwaitLock {
+        /// What to tell.
+        failure: Failure,
+        /// When it is tried again.
+        until: Timestamp,
+    },
+    /// Wait until the user approves the plan.
+    AwaitApproval {
+        /// The hash of the plan.
+        hash: String,
+        /// Why it needs approval.
+        why: Vec<Concern>,
+        /// When it is made again without a change.
+        next_check: Option<Timestamp>,
+    },
+    /// Tell what a plan would do, and do nothing.
+    ReportDrift {
+        /// Its summary.
+        summary: String,
+        /// When it is made again without a change.
+        next_check: Option<Timestamp>,
+    },
+    /// Wait until others let go of the Workspace.
+    AwaitOthers(Vec<String>),
+    /// Let go of it and leave the infrastructure alone.
+    Orphan,
+    /// Nothing is left of the infrastructure: remove what was kept and let go.
+    Finish,
+    /// All is as it should be.
+    Settled {
+        /// When it is compared with reality next.
+        next_check: Option<Timestamp>,
+    },
+}
+
+/// A run to be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// What it does.
+    pub operation: Operation,
+    /// What goes in.
+    pub inputs: Which,
+    /// Who goes first.
+    pub priority: Priority,
+}
+
+/// What a run does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Finds out what would change.
+    Plan,
+    /// Finds out what a destroy would do.
+    PlanDestroy,
+    /// Applies this plan.
+    Apply {
+        /// Its hash.
+        hash: String,
+    },
+    /// Applies this plan, which destroys everything.
+    Destroy {
+        /// Its hash.
+        hash: String,
+    },
+    /// Reads the outputs.
+    Outputs,
+    /// Releases this lock.
+    Unlock {
+        /// Its identifier.
+        id: String,
+        /// Why.
+        why: Release,
+    },
+}
+
+/// What goes into a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// What the Workspace asks for now.
+    Current,
+    /// What went into the last apply.
+    Kept,
+}
+
+/// Who goes first when there are more runs than there may be at the same time; the first one named does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Priority {
+    /// Something is to go.
+    Deletion,
+    /// Something is to be made.
+    Creation,
+    /// Something is to change.
+    Change,
+    /// Somebody looks whether all is well.
+    Check,
+}
+
+/// Why a plan needs approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Concern {
+    /// Somebody else made what it would change.
+    TakenOver,
+    /// It destroys or replaces protected resources.
+    Protected(Vec<String>),
+    /// What goes in changed without the approval that the apply's policy asks for.
+    ChangedUnderneath,
+}
+
+/// Decides what to do.
+pub fn decide(seen: &Observed) -> Step {
+    match seen {
+        Observed::NotOurs => Step::Leave,
+        Observed::Frozen(freeze) => Step::Freeze(freeze.clone()),
+        Observed::Abandoned(freeze) => Step::Abandon(freeze.clone()),
+        Observed::Paused => Step::Pause,
+        Observed::Busy { outdated: true } => Step::Interrupt,
+        Observed::Busy { outdated: false } => Step::Wait,
+        Observed::Deleting(seen) => deleting::take_down(seen),
+        Observed::Active(seen) => active::keep(seen),
+    }
+}
+
+fn start(operation: Operation, inputs: Which, priority: Priority) -> Step {
+    Step::Start(Start { operation, inputs, priority })
+}
+
+fn not_our_state(workspace: &str) -> Blocked {
+    Blocked::new(
+        Reason::StateNotOwned,
+        format!(
+            "the state of this name belongs to Workspace `{workspace}`: give this one another name with the annotation {}",
+            annotation::EXTERNAL_NAME
+        ),
+    )
+}
+
+/// Whether there was a state that is not there now.
+fn is_state_missing(state: &State, noted: bool, memory: &Memory) -> bool {
+    *state == State::Absent && (noted || memory.applied.is_some() || memory.begun.is_some())
+}
+
+/// What a further try after a failure depends on.
+struct Again<'facts> {
+    /// The lock that the user wants released.
+    forced: Option<&'facts str>,
+    /// Whether somebody asks for it now.
+    hurried: bool,
+    /// Whether what cannot work without a change is left until there is one.
+    awaits_change: bool,
+    priority: Priority,
+    now: Timestamp,
+}
+
+/// What to do about a failure; `None` when it is to be tried again now.
+fn after_failure(ended: &Ended, failure: &Failure, again: &Again<'_>) -> Option<Step> {
+    let until = ended.at.saturating_add(schedule::pause(failure.attempt)).unwrap_or(Timestamp::MAX);
+    let over = again.hurried || again.now >= until;
+    if let Some(step) = failure.lock.as_ref().and_then(|lock| unlock(lock, failure, again))
+        && (over || failure.attempt <= AT_ONCE)
+    {
+        return Some(step);
+    }
+    match failure.retry {
+        Retry::OnChange if again.awaits_change && !again.hurried => {
+            Some(Step::Hold { blocked: failure.blocked.clone(), until: None })
+        }
+        Retry::Replan if failure.attempt <= AT_ONCE => None,
+        _ if over => None,
+        Retry::OnChange | Retry::Replan | Retry::Backoff => Some(match failure.lock {
+            Some(_) => Step::AwaitLock { failure: failure.clone(), until },
+            None => Step::Hold { blocked: failure.blocked.clone(), until: Some(until) },
+        }),
+    }
+}
+
+fn unlock(lock: &Lock, failure: &Failure, again: &Again<'_>) -> Option<Step> {
+    let why = lock::release(lock, again.forced)?;
+    let which = if failure.kept_inputs { Which::Kept } else { Which::Current };
+    Some(start(Operation::Unlock { id: lock.id.clone(), why }, which, again.priority))
+}

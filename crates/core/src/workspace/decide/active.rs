@@ -1,0 +1,254 @@
+//! A Workspace that is to be kept in line.
+
+use capt_api::names::{Reason, annotation};
+use capt_api::workspace_template_apply::{DriftPolicy, UpdatePolicy};
+
+use super::{
+    Again, Concern, Operation, Priority, Step, Which, after_failure, is_state_missing, not_our_state, start,
+};
+use crate::apply::Blocked;
+use crate::workspace::observed::{
+    Active, Connection, Ended, Ending, Failure, Inputs, Planned, PlannedAction, State,
+};
+use crate::workspace::policy::Permissions;
+use crate::workspace::protection::approves;
+
+pub(super) fn keep(seen: &Active) -> Step {
+    if !seen.held {
+        return Step::Claim;
+    }
+    let permissions = match &seen.permissions {
+        Err(blocked) => return hold(blocked.clone()),
+        Ok(permissions) if !permissions.any => return Step::Pause,
+        Ok(permissions) => *permissions,
+    };
+    if let State::NotOurs { workspace } = &seen.state {
+        return hold(not_our_state(workspace));
+    }
+    // What was applied is told even when nobody could say what to apply next.
+    if let Some(Ended { result: Ending::Applied { destroyed: false } | Ending::Outputs, .. }) = &seen.ended {
+        return Step::Publish;
+    }
+    let inputs = match &seen.inputs {
+        Err(blocked) => return hold(blocked.clone()),
+        Ok(inputs) => inputs,
+    };
+    if is_missing(seen) && !seen.missing_state_accepted {
+        return hold(Blocked::new(
+            Reason::StateMissing,
+            format!(
+                "the state that was there is missing, and without it everything would be made a second time: restore it, or annotate this Workspace with {}=true to begin anew",
+                annotation::ACCEPT_MISSING_STATE
+            ),
+        ));
+    }
+    Keeping { seen, inputs, permissions }.step()
+}
+
+fn hold(blocked: Blocked) -> Step {
+    Step::Hold { blocked, until: None }
+}
+
+fn is_missing(seen: &Active) -> bool {
+    is_state_missing(&seen.state, seen.state_noted, &seen.memory)
+}
+
+/// Nothing is in the way of a decision.
+struct Keeping<'facts> {
+    seen: &'facts Active,
+    inputs: &'facts Inputs,
+    permissions: Permissions,
+}
+
+impl Keeping<'_> {
+    fn step(&self) -> Step {
+        let ended = self.seen.ended.as_ref().filter(|ended| ended.fingerprint == self.inputs.fingerprint);
+        match ended.map(|ended| (ended, &ended.result)) {
+            Some((ended, Ending::Planned(plan))) if !plan.destroy && !self.is_due(Some(ended)) => {
+                self.judge(ended, plan)
+            }
+            Some((ended, Ending::Failed(failure))) => self.retry(ended, failure),
+            Some(_) => self.plan(),
+            None if !self.is_in_line() || self.is_due(None) || is_missing(self.seen) => self.plan(),
+            None => self.settle(),
+        }
+    }
+
+    /// Whether it is time for a look at reality, and none was taken since.
+    fn is_due(&self, planned: Option<&Ended>) -> bool {
+        let is_older = |next| planned.is_none_or(|planned| planned.at < next);
+        self.seen.requested
+            || self.seen.next_check.is_some_and(|next| next <= self.seen.now && is_older(next))
+    }
+
+    /// Whether what goes in is what was applied last; where nothing may be changed, what was looked at last.
+    fn is_in_line(&self) -> bool {
+        let (memory, fingerprint) = (&self.seen.memory, &self.inputs.fingerprint);
+        let applied = memory.applied.as_ref().is_some_and(|applied| applied.fingerprint == *fingerprint);
+        let observed = !self.permissions.update && memory.observed.as_ref() == Some(fingerprint);
+        observed || (applied && memory.begun.is_none())
+    }
+
+    /// Whether the user wants everything made anew, since the state that was there is lost.
+    fn begins_anew(&self) -> bool {
+        let seen = self.seen;
+        let lost = match seen.state {
+            State::Absent | State::Present { empty: true } => true,
+            State::Present { empty: false } | State::Elsewhere | State::NotOurs { .. } => false,
+        };
+        lost && seen.missing_state_accepted
+    }
+
+    fn priority(&self) -> Priority {
+        match &self.seen.memory.applied {
+            _ if self.is_in_line() => Priority::Check,
+            None => Priority::Creation,
+            Some(_) => Priority::Change,
+        }
+    }
+
+    fn start(&self, operation: Operation) -> Step {
+        start(operation, Which::Current, self.priority())
+    }
+
+    fn plan(&self) -> Step {
+        self.start(Operation::Plan)
+    }
+
+    /// Nothing is to be applied.
+    fn settle(&self) -> Step {
+        match &self.seen.connection {
+            Connection::Incomplete => start(Operation::Outputs, Which::Current, Priority::Change),
+            Connection::Refused(blocked) => {
+                Step::Hold { blocked: blocked.clone(), until: self.seen.next_check }
+            }
+            Connection::NotWanted | Connection::Complete => {
+                Step::Settled { next_check: self.seen.next_check }
+            }
+        }
+    }
+
+    fn retry(&self, ended: &Ended, failure: &Failure) -> Step {
+        let again = Again {
+            forced: self.seen.force_unlock.as_deref(),
+            hurried: self.seen.requested,
+            awaits_change: true,
+            priority: self.priority(),
+            now: self.seen.now,
+        };
+        after_failure(ended, failure, &again).unwrap_or_else(|| self.plan())
+    }
+
+    /// Decides what becomes of a plan.
+    fn judge(&self, ended: &Ended, plan: &Planned) -> Step {
+        let seen = self.seen;
+        if plan.is_empty() {
+            return match () {
+                () if !self.is_in_line() => self.start(Operation::Outputs),
+                () if seen.memory.checked_at.is_none_or(|checked| checked < ended.at) => Step::Confirm,
+                () => self.settle(),
+            };
+        }
+        let in_line = self.is_in_line() && !self.begins_anew();
+        if let Some(step) = self.unless_permitted(plan, in_line) {
+            return step;
+        }
+        if in_line {
+            match seen.drift_policy {
+                DriftPolicy::Correct => {}
+                DriftPolicy::Report | DriftPolicy::Ignore => return self.report(plan),
+            }
+        }
+        let why = self.concerns(plan);
+        if !why.is_empty() && !approves(&seen.approvals, &plan.hash) {
+            return Step::AwaitApproval { hash: plan.hash.clone(), why, next_check: seen.next_check };
+        }
+        self.start(Operation::Apply { hash: plan.hash.clone() })
+    }
+
+    /// What to do instead of an apply that the policies do not permit.
+    fn unless_permitted(&self, plan: &Planned, in_line: bool) -> Option<Step> {
+        let Permissions { create, update, .. } = self.permissions;
+        let new = self.is_new(plan);
+        // Whoever may make it may go on with what was begun.
+        let unfinished = self.seen.memory.applied.is_none() && self.seen.memory.begun.is_some();
+        match () {
+            () if new && create => None,
+            () if new => Some(Step::Hold {
+                blocked: Blocked::new(
+                    Reason::NotPermitted,
+                    format!(
+                        "nothing is there yet, and spec.managementPolicies do not permit Create ({})",
+                        plan.summary
+                    ),
+                ),
+                until: self.seen.next_check,
+            }),
+            () if update || (unfinished && create) => None,
+            // What is there can be read all the same.
+            () if !in_line => Some(self.start(Operation::Outputs)),
+            () => Some(self.report(plan)),
+        }
+    }
+
+    /// Tells of a plan that is not to be applied, once the outputs are where they should be.
+    fn report(&self, plan: &Planned) -> Step {
+        match &self.seen.connection {
+            Connection::Incomplete => self.settle(),
+            Connection::Refused(_) | Connection::NotWanted | Connection::Complete => {
+                Step::ReportDrift { summary: plan.summary.clone(), next_check: self.seen.next_check }
+            }
+        }
+    }
+
+    /// Whether nothing was there before.
+    fn is_new(&self, plan: &Planned) -> bool {
+        let untouched = match &self.seen.state {
+            State::Absent | State::Present { empty: true } => true,
+            State::Present { empty: false } | State::NotOurs { .. } => false,
+            State::Elsewhere => !touches_existing(plan),
+        };
+        untouched && (self.seen.memory.applied.is_none() || self.begins_anew())
+    }
+
+    /// Everything about a plan that needs the user's approval.
+    fn concerns(&self, plan: &Planned) -> Vec<Concern> {
+        let memory = &self.seen.memory;
+        let unknown = memory.applied.is_none() && memory.begun.is_none();
+        let there = self.seen.state == State::Present { empty: false } || touches_existing(plan);
+        let taken_over = (unknown && there).then_some(Concern::TakenOver);
+
+        let hurt: Vec<String> =
+            self.seen.protection.hurt_by(plan).into_iter().map(ToOwned::to_owned).collect();
+        let protected = (!hurt.is_empty()).then_some(Concern::Protected(hurt));
+
+        let underneath = self.is_changed_underneath().then_some(Concern::ChangedUnderneath);
+        [taken_over, protected, underneath].into_iter().flatten().collect()
+    }
+
+    /// Whether what goes in changed although the apply, which asks for approval, did not; and no apply of it was begun.
+    fn is_changed_underneath(&self) -> bool {
+        let (memory, inputs) = (&self.seen.memory, self.inputs);
+        let guarded = match self.seen.update_policy {
+            UpdatePolicy::Automatic => false,
+            UpdatePolicy::Approve | UpdatePolicy::Pinned => true,
+        };
+        let Some(applied) = &memory.applied else { return false };
+        let begun = memory.begun.as_ref().map(|begun| &begun.fingerprint);
+        guarded
+            && applied.digest.is_some()
+            && applied.digest == inputs.digest
+            && applied.fingerprint != inputs.fingerprint
+            && begun != Some(&inputs.fingerprint)
+    }
+}
+
+/// Whether a plan shows that something is there already.
+fn touches_existing(plan: &Planned) -> bool {
+    plan.changes.iter().any(|change| match change.action {
+        PlannedAction::Update | PlannedAction::Replace | PlannedAction::Delete | PlannedAction::Forget => {
+            true
+        }
+        PlannedAction::Create | PlannedAction::Read => false,
+    })
+}

@@ -1,0 +1,75 @@
+use k8s_openapi::jiff::Timestamp;
+
+use super::super::observed::BegunRecord;
+use super::*;
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+fn ended(result: Ending) -> Ended {
+    Ended { fingerprint: "second".to_owned(), at: at(50), result }
+}
+
+const APPLIED: Ending = Ending::Applied { destroyed: false };
+
+/// Something was applied, and then another apply was begun.
+fn before() -> Memory {
+    Memory {
+        applied: Some(AppliedRecord { fingerprint: "first".to_owned(), digest: None, at: at(10) }),
+        begun: Some(BegunRecord {
+            fingerprint: "second".to_owned(),
+            plan: "plan".to_owned(),
+            at: at(20),
+            host: "here".to_owned(),
+            in_pod: false,
+        }),
+        observed: Some("second".to_owned()),
+        checked_at: Some(at(10)),
+        elsewhere: Some("s3".to_owned()),
+        published: Some("sha256:1".to_owned()),
+    }
+}
+
+fn after() -> Memory {
+    let digest = Some("sha256:apply".to_owned());
+    Memory {
+        applied: Some(AppliedRecord { fingerprint: "second".to_owned(), digest, at: at(50) }),
+        begun: None,
+        observed: None,
+        checked_at: Some(at(50)),
+        ..before()
+    }
+}
+
+#[test]
+fn an_apply_is_on_record_with_what_went_into_it() {
+    assert_eq!(before().published_by(&ended(APPLIED), Some("sha256:apply".to_owned()), true), after());
+}
+
+#[test]
+fn outputs_of_what_needs_no_change_are_as_good_as_an_apply() {
+    assert_eq!(
+        before().published_by(&ended(Ending::Outputs), Some("sha256:apply".to_owned()), true),
+        after()
+    );
+}
+
+#[test]
+fn outputs_of_what_may_not_be_changed_prove_nothing() {
+    let memory = Memory { observed: None, ..before() }.published_by(&ended(Ending::Outputs), None, false);
+    assert_eq!(memory, Memory { checked_at: Some(at(50)), ..before() });
+}
+
+#[test]
+fn publishing_once_more_is_no_look_at_reality() {
+    let memory = Memory { checked_at: Some(at(10)), ..after() };
+    assert_eq!(memory.clone().published_by(&ended(Ending::Outputs), None, true), memory);
+}
+
+#[test]
+fn a_look_that_ended_before_the_last_one_does_not_count() {
+    assert_eq!(before().confirmed_by(&ended(Ending::Unlocked)).checked_at, Some(at(50)));
+    let later = Memory { checked_at: Some(at(60)), ..before() };
+    assert_eq!(later.confirmed_by(&ended(Ending::Unlocked)).checked_at, Some(at(60)));
+}

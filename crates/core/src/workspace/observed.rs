@@ -1,0 +1,304 @@
+//! A Workspace as it was seen: all that a decision rests on.
+
+use capt_api::workspace_template_apply::{DriftPolicy, UpdatePolicy};
+use k8s_openapi::jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::lock::Lock;
+use super::policy::Permissions;
+use super::protection::Protection;
+use super::standing::Freeze;
+use crate::apply::Blocked;
+
+/// A Workspace as it was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Observed {
+    /// Somebody else runs it.
+    NotOurs,
+    /// Its apply says that it is to be left alone.
+    Frozen(Freeze),
+    /// It is being deleted, and its apply lives on elsewhere or is gone.
+    Abandoned(Freeze),
+    /// Its user says that it is to be left alone.
+    Paused,
+    /// A run of it waits for its turn or goes on.
+    Busy {
+        /// Whether the Workspace is being deleted while the run makes or changes things.
+        outdated: bool,
+    },
+    /// It is being deleted.
+    Deleting(Box<Deleting>),
+    /// It is to be kept in line.
+    Active(Box<Active>),
+}
+
+/// A Workspace that is to be kept in line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Active {
+    /// Whether our finalizer holds it.
+    pub held: bool,
+    /// What goes into Terraform, by its fingerprint.
+    pub inputs: Result<Inputs, Blocked>,
+    /// What is on record.
+    pub memory: Memory,
+    /// Its state.
+    pub state: State,
+    /// Whether a state was there once.
+    pub state_noted: bool,
+    /// Whether the user accepts that the state is missing.
+    pub missing_state_accepted: bool,
+    /// What came of the last run.
+    pub ended: Option<Ended>,
+    /// Whether its outputs are where they should be.
+    pub connection: Connection,
+    /// What may be done.
+    pub permissions: Result<Permissions, Blocked>,
+    /// How changes that did not come through the apply are treated.
+    pub update_policy: UpdatePolicy,
+    /// How changes behind Terraform's back are treated.
+    pub drift_policy: DriftPolicy,
+    /// What is not destroyed or replaced without approval.
+    pub protection: Protection,
+    /// Plans that the user approves.
+    pub approvals: Vec<String>,
+    /// The lock that the user wants released.
+    pub force_unlock: Option<String>,
+    /// Whether the user asks for a look right now.
+    pub requested: bool,
+    /// When it is to be compared with reality next, if ever.
+    pub next_check: Option<Timestamp>,
+    /// Now.
+    pub now: Timestamp,
+}
+
+/// A Workspace that is being deleted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deleting {
+    /// Whether our finalizer holds it.
+    pub held: bool,
+    /// Whether the infrastructure is to be destroyed; otherwise it stays.
+    pub destroys: bool,
+    /// Finalizers of others.
+    pub others: Vec<String>,
+    /// What goes into Terraform now.
+    pub inputs: Result<Inputs, Blocked>,
+    /// The fingerprint of what went into the last apply, if that is kept.
+    pub kept: Option<String>,
+    /// What is on record.
+    pub memory: Memory,
+    /// Its state.
+    pub state: State,
+    /// Whether a state was there once.
+    pub state_noted: bool,
+    /// Whether the user accepts that the state is missing.
+    pub missing_state_accepted: bool,
+    /// What came of the last run.
+    pub ended: Option<Ended>,
+    /// Plans that the user approves.
+    pub approvals: Vec<String>,
+    /// The lock that the user wants released.
+    pub force_unlock: Option<String>,
+    /// Now.
+    pub now: Timestamp,
+}
+
+/// What goes into Terraform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inputs {
+    /// Names all of it.
+    pub fingerprint: String,
+    /// The digest that the apply wrote, for a Workspace that has one.
+    pub digest: Option<String>,
+}
+
+/// What is on record about earlier runs. It outlives the manager.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Memory {
+    /// The last apply that succeeded, or the last plan of nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied: Option<AppliedRecord>,
+    /// An apply that was begun and whose end is not on record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun: Option<BegunRecord>,
+    /// The fingerprint of what went in when something was only looked at, because the policies permit no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<String>,
+    /// When reality was compared with the Workspace last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_at: Option<Timestamp>,
+    /// The backend that keeps the state, where it is not CAPT's choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<String>,
+    /// The digest of what was published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<String>,
+}
+
+/// An apply that succeeded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppliedRecord {
+    /// What went in.
+    pub fingerprint: String,
+    /// The digest that the Workspace's apply had written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// An apply that was begun.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BegunRecord {
+    /// What went in.
+    pub fingerprint: String,
+    /// The hash of the plan.
+    pub plan: String,
+    /// When.
+    pub at: Timestamp,
+    /// The machine that runs it: the pod's name in a cluster.
+    pub host: String,
+    /// Whether that machine is a pod in CAPT's own namespace.
+    #[serde(default)]
+    pub in_pod: bool,
+}
+
+/// What is known of a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is kept where CAPT does not look.
+    Elsewhere,
+    /// There is none.
+    Absent,
+    /// It is there.
+    Present {
+        /// Whether nothing is in it.
+        empty: bool,
+    },
+    /// It is another Workspace's.
+    NotOurs {
+        /// Whose it is.
+        workspace: String,
+    },
+}
+
+/// Whether the outputs are where they should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Connection {
+    /// Nobody wants them.
+    NotWanted,
+    /// They are there as they were published.
+    Complete,
+    /// They are not there, or not all of them.
+    Incomplete,
+    /// They cannot be put there.
+    Refused(Blocked),
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    /// The fingerprint of what went in.
+    pub fingerprint: String,
+    /// When it ended.
+    pub at: Timestamp,
+    /// How it ended.
+    pub result: Ending,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// A plan was made.
+    Planned(Planned),
+    /// A plan was applied and its outputs are at hand.
+    Applied {
+        /// Whether it destroyed everything.
+        destroyed: bool,
+    },
+    /// The outputs were read.
+    Outputs,
+    /// A lock was released.
+    Unlocked,
+    /// It failed.
+    Failed(Failure),
+}
+
+/// A plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// Names what it would do.
+    pub hash: String,
+    /// Whether it destroys everything.
+    pub destroy: bool,
+    /// What it would do, in one line.
+    pub summary: String,
+    /// What it would do to each resource.
+    pub changes: Vec<PlannedChange>,
+    /// Whether outputs would change.
+    pub outputs_change: bool,
+    /// The backend that keeps the state, where it is not CAPT's choice.
+    pub elsewhere: Option<String>,
+}
+
+impl Planned {
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && !self.outputs_change
+    }
+}
+
+/// What a plan would do to one resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedChange {
+    /// The address of the resource.
+    pub address: String,
+    /// What happens to it.
+    pub action: PlannedAction,
+}
+
+/// What happens to a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlannedAction {
+    /// It is made.
+    Create,
+    /// It is changed in place.
+    Update,
+    /// It is deleted and made anew.
+    Replace,
+    /// It is deleted.
+    Delete,
+    /// A data source is read.
+    Read,
+    /// It is dropped from the state and stays as it is.
+    Forget,
+}
+
+/// A run that failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// One word and a sentence.
+    pub blocked: Blocked,
+    /// When another try is worth it.
+    pub retry: Retry,
+    /// How many runs failed in a row with the same inputs, this one included. A plan that succeeds in between ends no row: its
+    /// apply may be what fails. In a deletion, both kinds of inputs are one row.
+    pub attempt: u32,
+    /// The lock that was in the way.
+    pub lock: Option<Lock>,
+    /// Whether the inputs of the last apply were used.
+    pub kept_inputs: bool,
+    /// Whether it was to plan a destroy, or to destroy.
+    pub destroying: bool,
+}
+
+/// When another try is worth it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// When something that goes in changes.
+    OnChange,
+    /// After a while.
+    Backoff,
+    /// At once, beginning with a plan.
+    Replan,
+}

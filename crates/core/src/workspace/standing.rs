@@ -1,0 +1,155 @@
+//! Whether a Workspace may be run at all.
+
+use std::fmt;
+
+use capt_api::names::annotation;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use crate::standing::Standing as ApplyStanding;
+use crate::tie::ApplyKey;
+
+/// Whether a Workspace may be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Somebody else looks after it.
+    NotOurs,
+    /// Its apply says that it is to be left alone.
+    Frozen(Freeze),
+    /// It is being deleted, and its apply lives on elsewhere or is gone: it is let go without a destroy.
+    Abandoned(Freeze),
+    /// Its user says that it is to be left alone.
+    Paused,
+    /// It is to be taken down.
+    Deleting,
+    /// It is to be kept in line.
+    Active,
+}
+
+/// Why a Workspace is left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Freeze {
+    /// Its apply is paused.
+    ApplyPaused(ApplyKey),
+    /// Its apply lives on in another cluster.
+    ApplyMoved(ApplyKey),
+    /// Its apply is gone.
+    ApplyGone(ApplyKey),
+}
+
+impl fmt::Display for Freeze {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ApplyPaused(key) => write!(formatter, "WorkspaceTemplateApply `{key}` is paused"),
+            Self::ApplyMoved(key) => {
+                write!(formatter, "WorkspaceTemplateApply `{key}` lives on in another cluster")
+            }
+            Self::ApplyGone(key) => write!(
+                formatter,
+                "WorkspaceTemplateApply `{key}` is gone; make it again, or remove the annotation {} to run the Workspace by itself",
+                annotation::APPLY
+            ),
+        }
+    }
+}
+
+/// What is known of the apply that a Workspace is derived from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody derived it.
+    Nobody,
+    /// This apply did.
+    Apply(ApplyKey, ApplyStanding),
+    /// This apply did, and it is gone.
+    Gone(ApplyKey),
+    /// This apply did, and another manager looks after it.
+    Unseen(ApplyKey),
+}
+
+/// Whether the Workspace with this metadata, of this origin, may be run.
+///
+/// A pause comes before a deletion: during `clusterctl move` objects are deleted while they are paused, and whoever honours
+/// the deletion destroys a live cluster. An apply that lives on elsewhere takes the Workspace's deletion with it.
+pub fn standing(workspace: &ObjectMeta, origin: &Origin) -> Standing {
+    let annotations = workspace.annotations.as_ref();
+    let noted = |key: &str| annotations.and_then(|annotations| annotations.get(key)).map(String::as_str);
+    let deleting = workspace.deletion_timestamp.is_some();
+    let frozen = noted(annotation::FROZEN).is_some();
+    let paused = noted(annotation::CROSSPLANE_PAUSED) == Some("true");
+    let freeze = match origin {
+        Origin::Unseen(_) | Origin::Apply(_, ApplyStanding::ExternallyManaged) => return Standing::NotOurs,
+        Origin::Gone(key) => Some(Freeze::ApplyGone(key.clone())),
+        Origin::Apply(key, ApplyStanding::Moved) => Some(Freeze::ApplyMoved(key.clone())),
+        Origin::Apply(key, ApplyStanding::Paused(_)) => {
+            return Standing::Frozen(Freeze::ApplyPaused(key.clone()));
+        }
+        Origin::Apply(key, ApplyStanding::Active | ApplyStanding::Deleting) => {
+            // The apply takes it back, unless it takes it down: then there is nothing to wait for.
+            frozen.then(|| Freeze::ApplyMoved(key.clone())).filter(|_| !deleting)
+        }
+        Origin::Nobody => None,
+    };
+    match freeze {
+        Some(freeze) if deleting => Standing::Abandoned(freeze),
+        Some(freeze) => Standing::Frozen(freeze),
+        None if paused && !(frozen && deleting) => Standing::Paused,
+        None if deleting => Standing::Deleting,
+        None => Standing::Active,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+    use k8s_openapi::jiff::Timestamp;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::standing::Pause;
+
+    fn key() -> ApplyKey {
+        ApplyKey { namespace: "a".to_owned(), name: "x".to_owned() }
+    }
+
+    fn derived(standing: ApplyStanding) -> Origin {
+        Origin::Apply(key(), standing)
+    }
+
+    const PAUSE: Pause = Pause { cluster: true, annotation: false };
+    const PAUSED: (&str, &str) = (annotation::CROSSPLANE_PAUSED, "true");
+    const FROZEN: (&str, &str) = (annotation::FROZEN, "true");
+
+    #[rstest]
+    #[case::by_itself(Origin::Nobody, &[], false, Standing::Active)]
+    #[case::by_itself_deleted(Origin::Nobody, &[], true, Standing::Deleting)]
+    #[case::paused(Origin::Nobody, &[PAUSED], false, Standing::Paused)]
+    #[case::not_quite_paused(Origin::Nobody, &[(annotation::CROSSPLANE_PAUSED, "false")], false, Standing::Active)]
+    #[case::pause_comes_before_deletion(Origin::Nobody, &[PAUSED], true, Standing::Paused)]
+    #[case::derived(derived(ApplyStanding::Active), &[], false, Standing::Active)]
+    #[case::taken_down_by_its_apply(derived(ApplyStanding::Deleting), &[], true, Standing::Deleting)]
+    #[case::deleted_by_hand(derived(ApplyStanding::Active), &[], true, Standing::Deleting)]
+    #[case::apply_paused(derived(ApplyStanding::Paused(PAUSE)), &[], false, Standing::Frozen(Freeze::ApplyPaused(key())))]
+    #[case::apply_paused_then_deleted(derived(ApplyStanding::Paused(PAUSE)), &[], true, Standing::Frozen(Freeze::ApplyPaused(key())))]
+    #[case::moved(derived(ApplyStanding::Moved), &[], false, Standing::Frozen(Freeze::ApplyMoved(key())))]
+    #[case::moved_then_deleted(derived(ApplyStanding::Moved), &[PAUSED, FROZEN], true, Standing::Abandoned(Freeze::ApplyMoved(key())))]
+    #[case::gone(Origin::Gone(key()), &[], false, Standing::Frozen(Freeze::ApplyGone(key())))]
+    #[case::gone_then_deleted(Origin::Gone(key()), &[], true, Standing::Abandoned(Freeze::ApplyGone(key())))]
+    #[case::not_taken_back_yet(derived(ApplyStanding::Active), &[PAUSED, FROZEN], false, Standing::Frozen(Freeze::ApplyMoved(key())))]
+    #[case::back_and_taken_down(derived(ApplyStanding::Deleting), &[PAUSED, FROZEN], true, Standing::Deleting)]
+    #[case::of_another_manager(Origin::Unseen(key()), &[], true, Standing::NotOurs)]
+    #[case::externally_managed(derived(ApplyStanding::ExternallyManaged), &[], false, Standing::NotOurs)]
+    fn a_workspace_is_run_only_when_its_apply_and_its_user_want_it(
+        #[case] origin: Origin,
+        #[case] annotations: &[(&str, &str)],
+        #[case] deleting: bool,
+        #[case] expected: Standing,
+    ) {
+        let metadata = ObjectMeta {
+            annotations: Some(
+                annotations.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
+            ),
+            deletion_timestamp: deleting.then_some(Time(Timestamp::UNIX_EPOCH)),
+            ..ObjectMeta::default()
+        };
+        assert_eq!(standing(&metadata, &origin), expected);
+    }
+}

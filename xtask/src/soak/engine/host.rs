@@ -1,0 +1,152 @@
+//! What is ended at random, and what it runs on.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use capt_api::crd::{Foreign, foreign, own};
+use capt_controller::install::{Kinds, install};
+use capt_local::{ControlPlane, ControlPlaneOptions, Helper, Parts, Progress};
+use capt_testkit::home::{Home, processes_in, signal, wait};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use rustix::process::Signal;
+
+use super::Subject;
+
+/// What stopping may take: running applies finish what they began.
+const STOPPED_WITHIN: Duration = Duration::from_secs(120);
+
+/// What is ended at random.
+pub(super) struct Host {
+    capt: PathBuf,
+    place: PathBuf,
+    kind: Kind,
+}
+
+enum Kind {
+    Manager { child: Child, kubeconfig: PathBuf, _control_plane: ControlPlane },
+    Home(Home),
+}
+
+impl Host {
+    pub(super) async fn start(capt: &Path, subject: Subject, place: &Path) -> anyhow::Result<Self> {
+        let kind = match subject {
+            Subject::Manager => {
+                let control_plane = control_plane(&place.join("control-plane")).await?;
+                let kubeconfig = place.join("kubeconfig");
+                fs::write(&kubeconfig, control_plane.kubeconfig())?;
+                prepare(&client(&kubeconfig).await?).await?;
+                let child = manager(capt, place, &kubeconfig)?;
+                Kind::Manager { child, kubeconfig, _control_plane: control_plane }
+            }
+            Subject::Home => Kind::Home(home(capt, place)?),
+        };
+        Ok(Self { capt: capt.to_owned(), place: place.to_owned(), kind })
+    }
+
+    pub(super) async fn client(&self) -> anyhow::Result<Client> {
+        match &self.kind {
+            Kind::Manager { kubeconfig, .. } => client(kubeconfig).await,
+            Kind::Home(home) => Ok(home.client().await?),
+        }
+    }
+
+    /// Ends it, and tells what should not be.
+    pub(super) fn end(&mut self, end: Signal) -> anyhow::Result<Option<String>> {
+        let status = match &mut self.kind {
+            Kind::Manager { child, .. } => {
+                signal(child, end)?;
+                wait(child, STOPPED_WITHIN)
+            }
+            Kind::Home(home) => {
+                home.signal(end)?;
+                home.wait(STOPPED_WITHIN)
+            }
+        };
+        let status = status.with_context(|| format!("ending it; see {}", self.messages().display()))?;
+        if end == Signal::KILL {
+            return Ok(None);
+        }
+        if !status.success() {
+            return Ok(Some(format!("a stop ended with {status}")));
+        }
+        let place = match self.kind {
+            Kind::Manager { .. } => "terraform",
+            Kind::Home(_) => "home",
+        };
+        let left = processes_in(&self.place.join(place))?;
+        Ok((!left.is_empty()).then(|| format!("a stop left processes behind: {left:?}")))
+    }
+
+    pub(super) async fn start_again(&mut self) -> anyhow::Result<()> {
+        match &mut self.kind {
+            Kind::Manager { child, kubeconfig, .. } => *child = manager(&self.capt, &self.place, kubeconfig)?,
+            Kind::Home(old) => *old = home(&self.capt, &self.place)?,
+        }
+        Ok(())
+    }
+
+    fn messages(&self) -> PathBuf {
+        self.place.join("messages")
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        if let Kind::Manager { child, .. } = &mut self.kind {
+            // Both fail when it has ended already.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn manager(capt: &Path, place: &Path, kubeconfig: &Path) -> anyhow::Result<Child> {
+    let messages = File::options().append(true).create(true).open(place.join("messages"))?;
+    let mut command = Command::new(capt);
+    command.args(["manager", "--engine", "process", "--leader-elect=false", "--diagnostics-address", "none"]);
+    command.arg("--kubeconfig").arg(kubeconfig).arg("--terraform-directory").arg(place.join("terraform"));
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(messages).spawn();
+    child.context("starting `capt manager`")
+}
+
+fn home(capt: &Path, place: &Path) -> anyhow::Result<Home> {
+    Ok(Home::start(capt, &place.join("home"), &place.join("messages"))?)
+}
+
+async fn control_plane(directory: &Path) -> anyhow::Result<ControlPlane> {
+    let directory = directory.to_owned();
+    tokio::task::spawn_blocking(move || {
+        let progress = Progress::stderr();
+        let parts = Parts::find(&progress)?;
+        let options = ControlPlaneOptions {
+            durable: false,
+            ..ControlPlaneOptions::new(directory, Helper::current_exe()?)
+        };
+        Ok(ControlPlane::start(&parts, &options, &progress)?)
+    })
+    .await?
+}
+
+/// Installs what `capt up` would install.
+async fn prepare(client: &Client) -> anyhow::Result<()> {
+    install(client, Kinds::Own, &own()).await?;
+    for kinds in [Foreign::Terraform, Foreign::ClusterApi] {
+        install(client, Kinds::Foreign, &foreign(kinds)).await?;
+    }
+    let namespaces: kube::Api<k8s_openapi::api::core::v1::Namespace> = kube::Api::all(client.clone());
+    let namespace = serde_json::from_value(serde_json::json!({ "metadata": { "name": "capt-system" } }))?;
+    match namespaces.create(&kube::api::PostParams::default(), &namespace).await {
+        Ok(_) => Ok(()),
+        Err(error) => bail!("making the namespace of the manager: {error}"),
+    }
+}
+
+async fn client(kubeconfig: &Path) -> anyhow::Result<Client> {
+    let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+    Ok(Client::try_from(config)?)
+}
