@@ -84,7 +84,9 @@ impl Common {
     /// The binary and the seed, which is printed.
     fn resolve(&self) -> anyhow::Result<(PathBuf, u64)> {
         let capt = match &self.capt {
-            Some(path) => fs::canonicalize(path).with_context(|| format!("looking for {}", path.display()))?,
+            Some(path) => {
+                fs::canonicalize(path).with_context(|| format!("looking for {}", path.display()))?
+            }
             None => build()?,
         };
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..));

@@ -40,9 +40,11 @@ pub struct RunStatus {
     pub since: Time,
     /// Steps that are finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "int64"))]
     pub done: Option<u64>,
     /// Steps in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "int64"))]
     pub total: Option<u64>,
     /// What is being worked on, oldest first; the first few.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -115,5 +117,6 @@ pub struct StateStatus {
     pub secret: Option<String>,
     /// Its size in bytes, as it is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "int64"))]
     pub bytes: Option<u64>,
 }

@@ -37,6 +37,8 @@ pub mod group {
     pub const TERRAFORM: &str = "tf.upbound.io";
     /// Cluster API's own kinds.
     pub const CLUSTER: &str = "cluster.x-k8s.io";
+    /// Flux's sources.
+    pub const FLUX_SOURCES: &str = "source.toolkit.fluxcd.io";
 }
 
 /// Labels.
@@ -108,6 +110,16 @@ pub mod annotation {
     pub const STATE: &str = "capt.cluster.x-k8s.io/state";
     /// On what the Terraform engine keeps of a Workspace: the Workspace's full name.
     pub const WORKSPACE: &str = "capt.cluster.x-k8s.io/workspace";
+    /// On the first Secret of a state: how many Secrets hold it, if there are more than one.
+    pub const STATE_PARTS: &str = "capt.cluster.x-k8s.io/state-parts";
+    /// On a snapshot: how often the state had been written.
+    pub const STATE_SERIAL: &str = "capt.cluster.x-k8s.io/state-serial";
+    /// On a snapshot: names the state and all that follow from it.
+    pub const STATE_LINEAGE: &str = "capt.cluster.x-k8s.io/state-lineage";
+    /// On a snapshot: when it was taken.
+    pub const TAKEN_AT: &str = "capt.cluster.x-k8s.io/taken-at";
+    /// Terraform's kubernetes backend: how a state is packed.
+    pub const TERRAFORM_STATE_ENCODING: &str = "encoding";
     /// On a Workspace: CAPT has paused it because its apply lives on in another cluster.
     pub const FROZEN: &str = "capt.cluster.x-k8s.io/frozen";
     /// On a `WorkspaceTemplateApply`: the name of its Workspace (status does not move, annotations do).

@@ -89,7 +89,7 @@ pub struct WorkspaceTemplateApplySpec {
     pub protected_resources: Vec<String>,
 }
 
-/// What is done when the infrastructure was changed behind Terraform's back.
+/// What is done when the infrastructure was changed behind Terraform's back; `Correct` if nothing is said.
 #[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DriftPolicy {
     /// Make it again as it was applied.

@@ -113,7 +113,7 @@ Examples:
   capt manager                                       in a pod
   capt manager --kubeconfig FILE --leader-elect=false --diagnostics-address none
   capt manager --namespace team-a --watch-filter blue
-  capt manager --engine crossplane                   where Crossplane's provider-terraform runs Terraform
+  capt manager --engine crossplane                   where Crossplane runs Terraform
 
 SIGTERM or Ctrl-C ends it: running applies are asked to stop and waited for, the lease is released.")]
 pub(crate) struct ManagerArguments {

@@ -73,7 +73,10 @@ impl Error {
 
     /// The word for conditions, Events and metrics.
     pub(crate) fn reason(&self) -> Reason {
+        let told = self.status().map(|status| status.reason.as_str());
+        let ours = Reason::ALL.iter().find(|reason| Some(reason.as_str()) == told);
         match self.retry() {
+            _ if ours.is_some_and(|reason| reason.is_trouble()) => ours.copied().unwrap_or(Reason::ApiError),
             Retry::Rarely => Reason::WorkspaceRefused,
             Retry::AtOnce | Retry::Backoff => Reason::ApiError,
         }

@@ -2,6 +2,7 @@
 
 use capt_core::apply::status::{self, Note, Report};
 use capt_core::condition::cut;
+use capt_core::digest::short_digest;
 use kube::Resource;
 use kube::runtime::events::{Event, EventType};
 use tracing::{info, warn};
@@ -20,7 +21,8 @@ pub(crate) async fn publish<K: Resource<DynamicType = ()>>(context: &Context, ob
             type_: if *warning { EventType::Warning } else { EventType::Normal },
             reason: reason.as_str().to_owned(),
             note: Some(cut(message, LONGEST_NOTE)),
-            action: "Reconcile".to_owned(),
+            // Events that differ in this are not folded into the first one, whose text would stay.
+            action: format!("Reconcile-{}", short_digest([message.as_str()], 8)),
             secondary: None,
         };
         if let Err(error) = context.recorder.publish(&event, &object.object_ref(&())).await {

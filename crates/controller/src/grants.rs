@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::index::{Dependency, Dependent, FluxKind, Name, Notes};
+use crate::index::{Dependency, Dependent, Name, Notes};
 use crate::stop::Stop;
 
 /// Looks for grants to objects of one namespace, and notes where it looks.
@@ -83,11 +83,6 @@ impl Grants<'_> {
 
 /// What an object that uses a source of Flux depends on.
 pub(crate) fn flux_source(kind: SourceKind, namespace: &str, name: &str) -> Dependency {
-    let kind = match kind {
-        SourceKind::GitRepository => FluxKind::GitRepository,
-        SourceKind::OciRepository => FluxKind::OciRepository,
-        SourceKind::Bucket => FluxKind::Bucket,
-    };
     Dependency::FluxSource(kind, Name::new(namespace, name))
 }
 

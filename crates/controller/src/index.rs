@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use capt_api::flux::SourceKind;
 use capt_core::tie::ApplyKey;
 
 /// Who must be looked at again.
@@ -39,15 +40,7 @@ pub(crate) enum Dependency {
     /// A `ProviderConfig`.
     ProviderConfig(String),
     /// A source of Flux.
-    FluxSource(FluxKind, Name),
-}
-
-/// A kind of source of Flux.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum FluxKind {
-    GitRepository,
-    OciRepository,
-    Bucket,
+    FluxSource(SourceKind, Name),
 }
 
 /// Namespace and name.

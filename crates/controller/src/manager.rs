@@ -146,9 +146,16 @@ async fn end_runs(terraform: &Terraform) {
         return;
     }
     let grace = terraform.options.grace;
-    info!(runs = count, grace_seconds = grace.as_secs(), "waiting for runs of Terraform to finish what they began");
+    info!(
+        runs = count,
+        grace_seconds = grace.as_secs(),
+        "waiting for runs of Terraform to finish what they began"
+    );
     if tokio::time::timeout(grace, runs.idle()).await.is_err() {
-        warn!(runs = runs.count(), "runs of Terraform go on without the manager; it finds them again when it starts");
+        warn!(
+            runs = runs.count(),
+            "runs of Terraform go on without the manager; it finds them again when it starts"
+        );
     }
 }
 

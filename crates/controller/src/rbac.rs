@@ -23,7 +23,11 @@ pub fn rules() -> Vec<PolicyRule> {
 
 /// Every rule of the Role in the namespace of the manager's Lease.
 pub fn leader_election_rules() -> Vec<PolicyRule> {
-    vec![rule("coordination.k8s.io", &["leases"], &["get", "list", "watch", "create", "update"])]
+    vec![
+        rule("coordination.k8s.io", &["leases"], &["get", "list", "watch", "create", "update"]),
+        // A lock whose holder was a pod is dead when the pod is.
+        rule("", &["pods"], &["get"]),
+    ]
 }
 
 /// A rule for some resources of a group.

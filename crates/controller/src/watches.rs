@@ -5,8 +5,9 @@ use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use capt_api::flux::{Bucket, GitRepository, OciRepository, SourceKind};
 use capt_api::names::label;
-use capt_api::{Workspace, WorkspaceTemplate, WorkspaceTemplateApply};
+use capt_api::{ProviderConfig, Workspace, WorkspaceTemplate, WorkspaceTemplateApply};
 use capt_core::tie::ApplyKey;
 use futures::channel::mpsc::UnboundedSender;
 use k8s_openapi::NamespaceResourceScope;
@@ -20,7 +21,7 @@ use kube::{Api, Resource, ResourceExt};
 use tokio::task::JoinSet;
 
 use crate::context::Context;
-use crate::feed::{Source, Touch, follow, overhear};
+use crate::feed::{Source, Touch, follow, overhear, overhear_custom};
 use crate::index::{Dependency, Dependent, Name};
 use crate::metrics::Kind;
 use crate::store::{Guarded, Presence, key_of};
@@ -51,8 +52,13 @@ pub(crate) fn start(context: &Arc<Context>, writers: Writers, queues: &Queues, t
     tasks.spawn(follow_clusters(Arc::clone(context), clusters, queues.clone()));
     tasks.spawn(await_workspaces(Arc::clone(context), queues.clone()));
     if let Some(terraform) = &context.terraform {
+        overhear_inputs(context, queues, tasks);
         let (client, known, queues) = (context.client.clone(), context.workspaces.clone(), queues.clone());
-        let changed = move || known.all().iter().for_each(|workspace| queue_workspace(&queues, &workspace.name_any()));
+        let changed = move || {
+            for workspace in known.all() {
+                queue_workspace(&queues, &workspace.name_any());
+            }
+        };
         tasks.spawn(follow_owner(client, Arc::clone(terraform), changed));
         tasks.spawn(collect_garbage(Arc::clone(context), Arc::clone(terraform)));
     }
@@ -70,6 +76,22 @@ pub(crate) fn start(context: &Arc<Context>, writers: Writers, queues: &Queues, t
             announce(context, queues, named),
         ));
     }
+}
+
+/// Watches what goes into Terraform beside Secrets and `ConfigMap`s.
+fn overhear_inputs(context: &Arc<Context>, queues: &Queues, tasks: &mut JoinSet<()>) {
+    let configs = cluster_source::<PartialObjectMeta<ProviderConfig>>(context, Kind::ProviderConfig);
+    let named = |metadata: &ObjectMeta| Dependency::ProviderConfig(key_of(metadata).name);
+    tasks.spawn(overhear_custom(configs, announce(context, queues, named)));
+    let repositories = source::<PartialObjectMeta<GitRepository>>(context, Kind::GitRepository);
+    let named = |metadata: &ObjectMeta| Dependency::FluxSource(SourceKind::GitRepository, key_of(metadata));
+    tasks.spawn(overhear_custom(repositories, announce(context, queues, named)));
+    let artifacts = source::<PartialObjectMeta<OciRepository>>(context, Kind::OCIRepository);
+    let named = |metadata: &ObjectMeta| Dependency::FluxSource(SourceKind::OciRepository, key_of(metadata));
+    tasks.spawn(overhear_custom(artifacts, announce(context, queues, named)));
+    let buckets = source::<PartialObjectMeta<Bucket>>(context, Kind::Bucket);
+    let named = |metadata: &ObjectMeta| Dependency::FluxSource(SourceKind::Bucket, key_of(metadata));
+    tasks.spawn(overhear_custom(buckets, announce(context, queues, named)));
 }
 
 async fn follow_applies(

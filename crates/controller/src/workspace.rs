@@ -6,8 +6,9 @@
 mod access;
 mod act;
 mod connection_secret;
-mod garbage;
+mod disown;
 mod flux;
+mod garbage;
 mod inputs;
 mod limit;
 mod observe;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use capt_api::Workspace;
+use capt_api::names::Reason;
 use capt_core::workspace::decide::{Step, decide};
 use capt_core::workspace::status::Effect;
 use k8s_openapi::api::rbac::v1::PolicyRule;
@@ -41,6 +43,7 @@ use crate::options::TerraformOptions;
 use crate::rbac::rule;
 use crate::store::key_of;
 
+pub(crate) use disown::disown;
 pub(crate) use garbage::collect_garbage;
 pub(crate) use runs::Runs;
 pub(crate) use serving::{Serving, follow_owner};
@@ -49,6 +52,8 @@ pub(crate) use serving::{Serving, follow_owner};
 const MOST_ROUNDS: u32 = 5;
 /// What cannot be published is tried again after this, if nothing else happens.
 const PATIENCE: Duration = Duration::from_secs(300);
+/// What could not be fetched is tried again after this.
+const FETCHED_AGAIN: Duration = Duration::from_secs(60);
 
 /// What running Terraform needs beside the API server. It outlives a leadership, as runs do.
 pub(crate) struct Terraform {
@@ -88,7 +93,11 @@ pub(crate) fn rules() -> Vec<PolicyRule> {
         rule(terraform, &["workspaces/status"], &["patch"]),
         rule(terraform, &["workspaces/finalizers"], &["update"]),
         rule(terraform, &["providerconfigs"], &["get", "list", "watch"]),
-        rule("source.toolkit.fluxcd.io", &["gitrepositories", "ocirepositories", "buckets"], &["get", "list", "watch"]),
+        rule(
+            capt_api::names::group::FLUX_SOURCES,
+            &["gitrepositories", "ocirepositories", "buckets"],
+            &["get", "list", "watch"],
+        ),
         rule("coordination.k8s.io", &["leases"], &["delete"]),
     ];
     rules.extend(access::rules());
@@ -160,9 +169,15 @@ async fn rounds(
 fn next_look(step: &Step, blocked: bool, now: Timestamp) -> Action {
     let until = match step {
         _ if blocked => return Action::requeue(PATIENCE),
+        // What is fetched from elsewhere has no event.
+        Step::Hold { blocked, until: None } if blocked.reason == Reason::SourceNotReady => {
+            return Action::requeue(FETCHED_AGAIN);
+        }
         Step::Hold { until, .. } => *until,
         Step::AwaitLock { until, .. } => Some(*until),
-        Step::Settled { next_check } => *next_check,
+        Step::Settled { next_check }
+        | Step::AwaitApproval { next_check, .. }
+        | Step::ReportDrift { next_check, .. } => *next_check,
         Step::Leave
         | Step::Freeze(_)
         | Step::Abandon(_)
@@ -173,8 +188,6 @@ fn next_look(step: &Step, blocked: bool, now: Timestamp) -> Action {
         | Step::Start(_)
         | Step::Publish
         | Step::Confirm
-        | Step::AwaitApproval { .. }
-        | Step::ReportDrift { .. }
         | Step::AwaitOthers(_)
         | Step::Orphan
         | Step::Finish => None,

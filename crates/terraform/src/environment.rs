@@ -43,7 +43,9 @@ pub(crate) fn environment(settings: &Settings, run: &Run, workdir: &Workdir, ver
     if run.workspace != "default" && verb != Verb::Fetch {
         set(WORKSPACE, OsStr::new(&run.workspace));
     }
-    if let (Some(cache), Verb::Init | Verb::Fetch) = (&settings.plugin_cache, verb) {
+    if let (Some(cache), Verb::Init | Verb::Fetch) =
+        (settings.plugin_cache.as_ref().filter(|_| run.plugin_cache), verb)
+    {
         set("TF_PLUGIN_CACHE_DIR", cache.as_os_str());
     }
     variables

@@ -17,7 +17,8 @@ use crate::run::{Backend, Run, Source};
 /// hidden, and the lock file of the providers.
 ///
 /// Two runs with the same fingerprint would do the same: where the first one succeeded, no process is needed for the
-/// second. Fails when a directory or archive that the module comes from cannot be read.
+/// second. A directory or archive that the module comes from is read for it, which takes its
+/// time, and fails when it cannot be.
 pub fn fingerprint(run: &Run, version: &Version) -> io::Result<String> {
     let Run {
         identity,
@@ -34,6 +35,7 @@ pub fn fingerprint(run: &Run, version: &Version) -> io::Result<String> {
         limits: _,
         hidden: _,
         provider_lock: _,
+        plugin_cache: _,
     } = run;
     // Its kubeconfig holds a token that changes often and does not change what is done.
     let backend = match backend {
@@ -43,7 +45,7 @@ pub fn fingerprint(run: &Run, version: &Version) -> io::Result<String> {
     let module = match source {
         Source::Inline { .. } | Source::Remote { .. } => String::new(),
         Source::Directory { path } => tree(path)?,
-        Source::Archive { path } => hexadecimal(&Sha256::digest(fs::read(path)?)),
+        Source::Archive { path } => content_digest(&fs::read(path)?),
     };
     // The place of an unpacked module says nothing about what is in it.
     let source = match source {
@@ -68,7 +70,12 @@ pub fn fingerprint(run: &Run, version: &Version) -> io::Result<String> {
 
 /// The digest of a JSON value. Keys of objects come in one order, since serde writes structs as they are declared.
 pub(crate) fn digest(value: &serde_json::Value) -> String {
-    hexadecimal(&Sha256::digest(value.to_string()))
+    content_digest(value.to_string().as_bytes())
+}
+
+/// The digest of a file's content.
+pub(crate) fn content_digest(content: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(content))
 }
 
 /// The digest of the files below a directory: names, content and whether they can be executed.

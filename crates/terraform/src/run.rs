@@ -56,6 +56,13 @@ pub struct Run {
     /// A lock file of the providers, for a working directory that has none of its own.
     #[serde(default)]
     pub provider_lock: Option<String>,
+    /// Whether providers are shared with other runs, where the engine has a place for them.
+    #[serde(default = "yes")]
+    pub plugin_cache: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Run {

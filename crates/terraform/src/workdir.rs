@@ -25,11 +25,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
-
 use crate::engine::Verb;
 use crate::error::Error;
-use crate::fingerprint::hexadecimal;
+use crate::fingerprint::content_digest;
 use crate::private;
 use crate::run::{Identity, Run};
 
@@ -125,7 +123,7 @@ impl Workdir {
     /// The digest of the saved plan's file.
     pub(crate) fn plan_digest(&self) -> Result<String, Error> {
         let path = self.plan();
-        fs::read(&path).map(|content| hexadecimal(&Sha256::digest(content))).map_err(Error::file(path))
+        fs::read(&path).map(|content| content_digest(&content)).map_err(Error::file(path))
     }
 
     /// A state that could not be stored, moved to where nothing else is written.

@@ -157,3 +157,11 @@ fn every_list_in_a_spec_has_an_end() {
     });
     assert_eq!(endless, Vec::<String>::new());
 }
+
+#[test]
+fn every_format_is_one_that_the_api_server_knows() {
+    let unknown = faults(|_, schema| {
+        schema.format.as_deref().is_some_and(|format| !["date-time", "int32", "int64"].contains(&format))
+    });
+    assert_eq!(unknown, Vec::<String>::new());
+}

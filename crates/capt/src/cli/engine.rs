@@ -43,7 +43,7 @@ pub(crate) struct Place {
     /// directory for each cluster in $XDG_STATE_HOME/capt, which is ~/.local/state/capt]
     #[arg(long, value_name = "DIR")]
     pub(crate) terraform_directory: Option<PathBuf>,
-    /// Where providers are kept for all Workspaces [default: `plugins` in the directory before]
+    /// Where providers are kept for all Workspaces [default: `plugins` in the directory of --terraform-directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) plugin_cache: Option<PathBuf>,
 }

@@ -9,7 +9,7 @@ use capt_api::Workspace;
 use capt_api::names::{Reason, annotation, finalizer};
 use capt_core::apply::Blocked;
 use capt_core::workspace::decide::{Operation, Start, Step, Which};
-use capt_core::workspace::observed::{BegunRecord, Memory};
+use capt_core::workspace::observed::{BegunRecord, Memory, State};
 use capt_core::workspace::status::Effect;
 use capt_terraform::{Backend, Locking, PlanHash, Run};
 use kube::api::{Patch, PatchParams};
@@ -54,6 +54,7 @@ pub(super) async fn act(
         };
     };
     let acting = Acting { workspace, place, seen, context, terraform };
+    acting.hold_state().await?;
     match step {
         Step::Leave
         | Step::Freeze(_)
@@ -61,8 +62,11 @@ pub(super) async fn act(
         | Step::Wait
         | Step::Hold { .. }
         | Step::AwaitLock { .. }
-        | Step::AwaitOthers(_)
-        | Step::Settled { .. } => nothing,
+        | Step::AwaitOthers(_) => nothing,
+        Step::Settled { .. } => {
+            acting.tidy_plan_text().await?;
+            nothing
+        }
         Step::Interrupt => interrupt(workspace, terraform).await,
         Step::Claim => acting.claim().await.map(|()| Done::Again),
         Step::Start(start) => acting.start(start).await,
@@ -100,6 +104,17 @@ struct Acting<'reconcile> {
 }
 
 impl Acting<'_> {
+    /// A run that failed may have left parts of a state that nobody holds, or that Terraform could not remove. Only after a run
+    /// of our own: a process of an earlier manager would lose its state by a write of ours.
+    async fn hold_state(&self) -> Result<(), Error> {
+        match (&self.seen.over, &self.seen.found) {
+            (Some(_), Some(found)) if !found.held && !found.parts.is_empty() => {
+                state::hold(&self.context.client, self.place, found).await
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Holds the Workspace, and writes down which Terraform workspace it is, as Crossplane does.
     async fn claim(&self) -> Result<(), Error> {
         let mut finalizers = self.workspace.finalizers().to_vec();
@@ -133,6 +148,13 @@ impl Acting<'_> {
                 "what went into the last apply is not kept any more, and what goes in now cannot be had",
             )));
         };
+        self.tidy_plan_text().await?;
+        if matches!(run.backend, Backend::Kubernetes { .. })
+            && start.operation == Operation::Plan
+            && self.seen.found.as_ref().is_some_and(|found| found.state == State::Absent)
+        {
+            state::begin(&self.context.client, self.place).await?;
+        }
         let mut run = self.ready(run).await?.with(operation(&start.operation));
         if self.seen.terminating {
             // In a namespace that is being deleted no Lease can be made. CAPT alone runs this Workspace.
@@ -187,12 +209,12 @@ impl Acting<'_> {
         if elsewhere.is_none()
             && let Some(found) = &self.seen.found
         {
-            state::hold(client, self.place, found).await?;
             if !self.seen.terminating {
                 snapshot::take(client, self.place, found).await?;
             }
             state::note(client, self.place, self.seen.state_note.as_deref(), true).await?;
         }
+        self.drop_unused_state(elsewhere.as_deref()).await?;
         let options = &self.terraform.options;
         let memory = Memory {
             begun: Some(BegunRecord {
@@ -212,6 +234,19 @@ impl Acting<'_> {
             warn!("what goes in is too large to be kept: a destroy will need its sources again");
         }
         Ok(())
+    }
+
+    /// Before a first plan nobody knows that the module declares a backend of its own.
+    async fn drop_unused_state(&self, elsewhere: Option<&str>) -> Result<(), Error> {
+        if elsewhere.is_some() && self.seen.record.memory.elsewhere.is_none() {
+            state::discard_empty(&self.context.client, self.place).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes away the text of a plan that nobody waits for any more.
+    async fn tidy_plan_text(&self) -> Result<(), Error> {
+        plan_text::remove(&self.context.client, self.place, self.has_shown_plan()).await
     }
 
     /// The backend that keeps the state, where it is not CAPT's choice.

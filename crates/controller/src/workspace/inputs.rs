@@ -72,6 +72,7 @@ impl Resolving<'_> {
             limits: Limits::default(),
             hidden: Vec::new(),
             provider_lock: self.provider_lock.clone(),
+            plugin_cache: !provider.own_providers,
             // Last, since it may have to be fetched.
             source: self.source(&permission).await?,
         };

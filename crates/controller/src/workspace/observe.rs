@@ -10,9 +10,7 @@ use capt_api::engine_status::RunOperation;
 use capt_api::names::{annotation, finalizer};
 use capt_core::apply::Blocked;
 use capt_core::workspace::lock::Holder;
-use capt_core::workspace::observed::{
-    Active, Connection, Deleting, Ended, Ending, Inputs, Observed, State,
-};
+use capt_core::workspace::observed::{Active, Connection, Deleting, Ended, Ending, Inputs, Observed, State};
 use capt_core::workspace::policy;
 use capt_core::workspace::standing::{Standing, standing};
 use capt_terraform::{Backend, Run, Secret};
@@ -22,7 +20,7 @@ use kube::{Api, ResourceExt};
 use super::inputs::{Resolved, Resolving};
 use super::place::Place;
 use super::record::Record;
-use super::runs::{Going, Over};
+use super::runs::Over;
 use super::serving::Serving;
 use super::{Terraform, connection_secret, state};
 use crate::context::Context;
@@ -42,7 +40,6 @@ pub(super) struct Seen {
     pub(super) resolved: Option<Resolved>,
     pub(super) found: Option<state::Found>,
     pub(super) over: Option<Arc<Over>>,
-    pub(super) going: Option<Going>,
     /// Whether the namespace of the state is being deleted.
     pub(super) terminating: bool,
     /// The annotation with the state's name, as it is on the apply or the Workspace.
@@ -61,7 +58,6 @@ impl Seen {
             resolved: None,
             found: None,
             over: None,
-            going: None,
             terminating: false,
             state_note: None,
             request: None,
@@ -80,7 +76,8 @@ pub(super) async fn observe(
     let notes = context.index.note(Dependent::Workspace(name.clone()));
     let source = origin::find(workspace, context, &notes).await?;
     let serves = matches!(*terraform.serving.borrow(), Serving::Ours { .. });
-    let standing = if serves && source.ours { standing(&workspace.metadata, &source.origin) } else { Standing::NotOurs };
+    let standing =
+        if serves && source.ours { standing(&workspace.metadata, &source.origin) } else { Standing::NotOurs };
     let going = terraform.runs.going(&uid);
     let observed = match (standing, &going) {
         (Standing::NotOurs, _) => Observed::NotOurs,
@@ -92,7 +89,11 @@ pub(super) async fn observe(
         (Standing::Abandoned(_) | Standing::Active, Some(_)) => Observed::Busy { outdated: false },
         (Standing::Abandoned(freeze), None) => {
             let place = Place::of(workspace, source.owner(), &terraform.options.home_namespace);
-            return Ok(Seen { place: Some(place), full: full(&name, &uid, context).await?, ..Seen::bare(Observed::Abandoned(freeze)) });
+            return Ok(Seen {
+                place: Some(place),
+                full: full(&name, &uid, context).await?,
+                ..Seen::bare(Observed::Abandoned(freeze))
+            });
         }
         (Standing::Deleting | Standing::Active, None) => {
             return look_closely(workspace, &source, &notes, context, terraform).await;
@@ -102,7 +103,7 @@ pub(super) async fn observe(
         Observed::NotOurs => None,
         _ => full(&name, &uid, context).await?,
     };
-    Ok(Seen { going, full, ..Seen::bare(observed) })
+    Ok(Seen { full, ..Seen::bare(observed) })
 }
 
 /// The Workspace with everything in it, unless another of its name has taken its place.
@@ -159,7 +160,10 @@ async fn look_closely(
     let request = request(&full, terraform);
     let inputs = resolved
         .as_ref()
-        .map(|resolved| Inputs { fingerprint: resolved.fingerprint.clone(), digest: noted(&full, annotation::APPLIED_DIGEST) })
+        .map(|resolved| Inputs {
+            fingerprint: resolved.fingerprint.clone(),
+            digest: noted(&full, annotation::APPLIED_DIGEST),
+        })
         .map_err(Blocked::clone);
     let missing_state_accepted = noted(&full, annotation::ACCEPT_MISSING_STATE).as_deref() == Some("true");
     let force_unlock = noted(&full, annotation::FORCE_UNLOCK);
@@ -220,7 +224,6 @@ async fn look_closely(
         resolved: resolved.ok(),
         found,
         over,
-        going: None,
         terminating,
         state_note,
         request,
@@ -264,7 +267,8 @@ async fn judge_lock(
     let (Some(lock), Some(begun)) = (failure.lock.as_mut(), &record.memory.begun) else { return Ok(()) };
     let host = lock.who.rsplit_once('@').map(|(_, host)| host);
     let options = &terraform.options;
-    if lock.holder == Holder::Dead || !begun.in_pod || host != Some(&begun.host) || begun.host == options.host {
+    if lock.holder == Holder::Dead || !begun.in_pod || host != Some(&begun.host) || begun.host == options.host
+    {
         return Ok(());
     }
     if !capt_core::name::is_object_name(&begun.host) {

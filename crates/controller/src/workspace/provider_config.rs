@@ -29,6 +29,8 @@ pub(super) struct Additions {
     pub(super) files: Vec<ExtraFile>,
     /// The settings of a backend that is declared; nothing where the state is CAPT's to keep.
     pub(super) declared_backend: Option<Secret>,
+    /// Whether providers are kept for each Workspace by itself.
+    pub(super) own_providers: bool,
 }
 
 /// Reads the `ProviderConfig` and everything that it refers to. It belongs to the cluster's administrators: what it refers to
@@ -50,7 +52,11 @@ pub(super) async fn read(name: &str, objects: &mut Objects<'_>) -> Result<Additi
         files.push(credentials::file(&field, entry, objects).await?);
     }
     files.extend(configuration(&config.spec));
-    Ok(Additions { files, declared_backend: declared_backend(&config.spec) })
+    Ok(Additions {
+        files,
+        declared_backend: declared_backend(&config.spec),
+        own_providers: !config.spec.plugin_cache,
+    })
 }
 
 fn missing(name: &str) -> Blocked {

@@ -1,7 +1,7 @@
 //! The runs that wait, go on, or have ended. They outlive a reconcile, and the leadership under which they began.
 
-mod entry;
 mod ended;
+mod entry;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ use crate::store::Guarded;
 use entry::{Entry, Stage};
 
 pub(super) use ended::Over;
-pub(super) use entry::Going;
+use entry::Going;
 
 /// Progress is told no more often than this.
 const BREATH: Duration = Duration::from_secs(2);

@@ -44,7 +44,10 @@ pub(crate) async fn follow_owner(client: Client, terraform: Arc<Terraform>, chan
             Ok(watcher::Event::Apply(crd) | watcher::Event::InitApply(crd)) => crd,
             Ok(watcher::Event::Delete(_) | watcher::Event::Init | watcher::Event::InitDone) => continue,
             Err(error) => {
-                warn!(error = &error as &dyn std::error::Error, "watching the owner of Workspaces was interrupted");
+                warn!(
+                    error = &error as &dyn std::error::Error,
+                    "watching the owner of Workspaces was interrupted"
+                );
                 continue;
             }
         };

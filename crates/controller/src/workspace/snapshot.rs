@@ -7,6 +7,7 @@ mod tests;
 
 use std::cmp::Reverse;
 
+use capt_api::names::annotation;
 use capt_core::digest::short_digest;
 use capt_core::workspace::observed::State;
 use capt_terraform::Secret as Hidden;
@@ -27,9 +28,6 @@ use crate::error::Error;
 const KEPT: usize = 3;
 /// The key of the copy: that of the state, so that a copy can be put back as it is.
 const KEY: &str = "tfstate";
-const SERIAL: &str = "capt.cluster.x-k8s.io/state-serial";
-const LINEAGE: &str = "capt.cluster.x-k8s.io/state-lineage";
-const TAKEN_AT: &str = "capt.cluster.x-k8s.io/taken-at";
 
 /// Which version of a state a copy is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,9 +113,9 @@ async fn copy(
 ) -> Result<bool, Error> {
     let mut metadata = place.metadata(Role::Snapshot, name);
     metadata.annotations.get_or_insert_default().extend([
-        (SERIAL.to_owned(), version.serial.to_string()),
-        (LINEAGE.to_owned(), version.lineage.clone()),
-        (TAKEN_AT.to_owned(), Timestamp::now().to_string()),
+        (annotation::STATE_SERIAL.to_owned(), version.serial.to_string()),
+        (annotation::STATE_LINEAGE.to_owned(), version.lineage.clone()),
+        (annotation::TAKEN_AT.to_owned(), Timestamp::now().to_string()),
     ]);
     let secret = Secret {
         metadata,
@@ -155,9 +153,11 @@ fn grouped(parts: impl Iterator<Item = ObjectMeta>) -> Vec<Snapshot> {
     for part in parts {
         let noted = |key: &str| part.annotations.as_ref().and_then(|annotations| annotations.get(key));
         // One whose notes were lost is nobody's copy: it counts as the oldest and leaves first.
-        let serial = noted(SERIAL).and_then(|serial| serial.parse().ok()).unwrap_or_default();
-        let lineage = noted(LINEAGE).cloned().unwrap_or_default();
-        let taken_at = noted(TAKEN_AT).and_then(|at| at.parse().ok()).unwrap_or(Timestamp::UNIX_EPOCH);
+        let serial =
+            noted(annotation::STATE_SERIAL).and_then(|serial| serial.parse().ok()).unwrap_or_default();
+        let lineage = noted(annotation::STATE_LINEAGE).cloned().unwrap_or_default();
+        let taken_at =
+            noted(annotation::TAKEN_AT).and_then(|at| at.parse().ok()).unwrap_or(Timestamp::UNIX_EPOCH);
         let version = Version { serial, lineage };
         match snapshots.iter_mut().find(|snapshot| snapshot.version == version) {
             Some(snapshot) => {

@@ -9,15 +9,17 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use capt_api::names::{annotation, finalizer, group, label};
+use capt_api::names::{STATE_SUFFIX, annotation, finalizer, group, label};
 use capt_api::{Workspace, WorkspaceTemplateApply};
 use capt_core::name::is_object_name;
 use capt_core::workspace::observed::State;
 use capt_terraform::Secret as Hidden;
+use k8s_openapi::ByteString;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::api::PostParams;
 use kube::{Api, Client, ResourceExt};
 use serde_json::json;
 
@@ -33,8 +35,6 @@ const KEY: &str = "tfstate";
 const FULL: usize = 1 << 20;
 /// More than anybody has; somebody may have put Secrets there that go on for ever.
 const MOST_PARTS: usize = 64;
-/// On the first Secret of a state: how many there are, if there are more.
-const PARTS: &str = "capt.cluster.x-k8s.io/state-parts";
 
 /// The permissions that states need, and all else that is kept of Workspaces: records, snapshots, outputs and plans.
 pub(super) fn rules() -> Vec<PolicyRule> {
@@ -94,6 +94,39 @@ pub(super) async fn look(client: &Client, place: &Place) -> Result<Found, Error>
     let parts = read(client, place).await?;
     let place = place.clone();
     aside(move || judge(parts, &place)).await
+}
+
+/// Makes an empty state, so that it is held from the first moment, and so that Terraform finds its workspace there: otherwise
+/// it would go by way of the workspace `default` and leave a state of that behind.
+pub(super) async fn begin(client: &Client, place: &Place) -> Result<(), Error> {
+    let mut metadata = wanted(place, 0, 1);
+    metadata.name = Some(place.state_secret());
+    metadata.labels.get_or_insert_default().extend(
+        [
+            (label::MANAGED_BY, "terraform"),
+            (label::TERRAFORM_STATE, "true"),
+            (label::TERRAFORM_STATE_WORKSPACE, &place.terraform_workspace),
+            (label::TERRAFORM_STATE_SUFFIX, STATE_SUFFIX),
+        ]
+        .map(|(key, value)| (key.to_owned(), value.to_owned())),
+    );
+    let annotations = metadata.annotations.get_or_insert_default();
+    annotations.insert(annotation::TERRAFORM_STATE_ENCODING.to_owned(), "gzip".to_owned());
+    let data = BTreeMap::from([(KEY.to_owned(), ByteString(content::nothing(&place.workspace_uid)))]);
+    let secret = Secret { metadata, data: Some(data), ..Secret::default() };
+    match secrets(client, place).create(&PostParams::default(), &secret).await {
+        Ok(_) => Ok(()),
+        Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(()),
+        Err(error) => Err(Error::api(doing("making", place))(error)),
+    }
+}
+
+/// Takes away a state in which there is nothing, because it is kept elsewhere.
+pub(super) async fn discard_empty(client: &Client, place: &Place) -> Result<(), Error> {
+    match look(client, place).await?.state {
+        State::Present { empty: true } => discard(client, place).await,
+        State::Present { empty: false } | State::Absent | State::Elsewhere | State::NotOurs { .. } => Ok(()),
+    }
 }
 
 /// Makes sure that the state outlives its namespace and is known as this Workspace's.
@@ -184,17 +217,14 @@ pub(super) async fn note(
     }
     let patch =
         |uid: &str| json!({ "metadata": { "uid": uid, "annotations": { annotation::STATE: wanted } } });
-    let written = match &place.apply {
-        Some(owner) => {
-            let api: Api<WorkspaceTemplateApply> = Api::namespaced(client.clone(), &owner.key.namespace);
-            let doing = format!("noting the state on WorkspaceTemplateApply `{}`", owner.key);
-            kept::merge(&api, &owner.key.name, &patch(&owner.uid), &doing).await.map(drop)
-        }
-        None => {
-            let api: Api<Workspace> = Api::all(client.clone());
-            let doing = format!("noting the state on Workspace `{}`", place.workspace);
-            kept::merge(&api, &place.workspace, &patch(&place.workspace_uid), &doing).await.map(drop)
-        }
+    let written = if let Some(owner) = &place.apply {
+        let api: Api<WorkspaceTemplateApply> = Api::namespaced(client.clone(), &owner.key.namespace);
+        let doing = format!("noting the state on WorkspaceTemplateApply `{}`", owner.key);
+        kept::merge(&api, &owner.key.name, &patch(&owner.uid), &doing).await.map(drop)
+    } else {
+        let api: Api<Workspace> = Api::all(client.clone());
+        let doing = format!("noting the state on Workspace `{}`", place.workspace);
+        kept::merge(&api, &place.workspace, &patch(&place.workspace_uid), &doing).await.map(drop)
     };
     Error::unless_gone(written).map(drop)
 }
@@ -216,7 +246,8 @@ async fn read(client: &Client, place: &Place) -> Result<Vec<Part>, Error> {
     let api = secrets(client, place);
     let doing = doing("reading", place);
     let Some(secret) = api.get_opt(&first).await.map_err(Error::api(&doing))? else { return Ok(Vec::new()) };
-    let noted = secret.annotations().get(PARTS).and_then(|parts| parts.parse().ok()).unwrap_or(1);
+    let noted =
+        secret.annotations().get(annotation::STATE_PARTS).and_then(|parts| parts.parse().ok()).unwrap_or(1);
     let mut parts = vec![Part::from(secret)];
     for index in 1..MOST_PARTS {
         if index >= noted && parts.last().is_none_or(|last| last.len() < FULL) {
@@ -241,7 +272,7 @@ fn wanted(place: &Place, index: usize, parts: usize) -> ObjectMeta {
     }
     if index == 0 && parts > 1 {
         let annotations = metadata.annotations.get_or_insert_with(BTreeMap::new);
-        annotations.insert(PARTS.to_owned(), parts.to_string());
+        annotations.insert(annotation::STATE_PARTS.to_owned(), parts.to_string());
     }
     metadata.finalizers = Some(vec![finalizer::STATE.to_owned()]);
     metadata
@@ -270,12 +301,8 @@ fn judge(parts: Vec<Part>, place: &Place) -> Found {
     if parts.first().is_none_or(|first| first.content.is_none()) {
         return nothing(State::Absent);
     }
-    let all: Vec<u8> = parts
-        .iter()
-        .filter_map(|part| part.content.as_ref())
-        .flat_map(|content| content.expose())
-        .copied()
-        .collect();
+    let all: Vec<u8> =
+        parts.iter().filter_map(|part| part.content.as_ref()).flat_map(Hidden::expose).copied().collect();
     let Content { empty, serial, lineage, end } = content::read(&all);
     let (parts, leftovers) = divide(parts, end);
     let complete =

@@ -53,7 +53,7 @@ pub(super) async fn act(
             delete(name, uid.clone(), context).await.map(|()| Done::Waited)
         }
         Step::Retain { workspace } => {
-            cut_tie(workspace, context).await?;
+            cut_tie(apply, workspace, context).await?;
             release(apply, context).await
         }
         Step::LetGo { workspace } => {
@@ -152,7 +152,12 @@ async fn delete(name: &str, uid: Option<String>, context: &Context) -> Result<()
 }
 
 /// The Workspace stays and is nobody's: owners of ours are taken away first, so that garbage collection leaves it alone.
-async fn cut_tie(name: &str, context: &Context) -> Result<(), Error> {
+///
+/// What Terraform keeps stays where it is: the Workspace says where, since its apply no longer does.
+async fn cut_tie(apply: &WorkspaceTemplateApply, name: &str, context: &Context) -> Result<(), Error> {
+    let key = ApplyKey::of(apply);
+    crate::workspace::disown(&context.client, name, &key).await?;
+    let state = apply.annotations().get(annotation::STATE);
     let workspaces: Api<Workspace> = Api::all(context.client.clone());
     let found = workspaces.get_opt(name).await.map_err(Error::api(format!("reading Workspace `{name}`")))?;
     let Some(workspace) = found else { return Ok(()) };
@@ -165,7 +170,11 @@ async fn cut_tie(name: &str, context: &Context) -> Result<(), Error> {
         "resourceVersion": workspace.resource_version(),
         "ownerReferences": owners,
         "labels": { label::MANAGED_BY: null, label::APPLY_NAMESPACE: null, label::APPLY_NAME: null, label::APPLY_UID: null },
-        "annotations": { annotation::APPLY: null, annotation::APPLIED_DIGEST: null },
+        "annotations": {
+            annotation::APPLY: null,
+            annotation::APPLIED_DIGEST: null,
+            annotation::STATE: state,
+        },
     } });
     let doing = format!("cutting the tie to Workspace `{name}`");
     workspaces

@@ -196,6 +196,8 @@ struct Again<'facts> {
     hurried: bool,
     /// Whether what cannot work without a change is left until there is one.
     awaits_change: bool,
+    /// What goes into a run that releases a lock.
+    inputs: Which,
     priority: Priority,
     now: Timestamp,
 }
@@ -204,7 +206,7 @@ struct Again<'facts> {
 fn after_failure(ended: &Ended, failure: &Failure, again: &Again<'_>) -> Option<Step> {
     let until = ended.at.saturating_add(schedule::pause(failure.attempt)).unwrap_or(Timestamp::MAX);
     let over = again.hurried || again.now >= until;
-    if let Some(step) = failure.lock.as_ref().and_then(|lock| unlock(lock, failure, again))
+    if let Some(step) = failure.lock.as_ref().and_then(|lock| unlock(lock, again))
         && (over || failure.attempt <= AT_ONCE)
     {
         return Some(step);
@@ -222,8 +224,7 @@ fn after_failure(ended: &Ended, failure: &Failure, again: &Again<'_>) -> Option<
     }
 }
 
-fn unlock(lock: &Lock, failure: &Failure, again: &Again<'_>) -> Option<Step> {
+fn unlock(lock: &Lock, again: &Again<'_>) -> Option<Step> {
     let why = lock::release(lock, again.forced)?;
-    let which = if failure.kept_inputs { Which::Kept } else { Which::Current };
-    Some(start(Operation::Unlock { id: lock.id.clone(), why }, which, again.priority))
+    Some(start(Operation::Unlock { id: lock.id.clone(), why }, again.inputs, again.priority))
 }

@@ -48,7 +48,7 @@ pub fn release(lock: &Lock, forced: Option<&str>) -> Option<Release> {
 pub fn describe(lock: &Lock, workspace: &str) -> String {
     let Lock { id, who, operation, since, holder: _ } = lock;
     format!(
-        "the state is locked by {who} for {operation} since {since}; it is tried again. If that run is known to be dead, release the lock with: kubectl annotate workspace {workspace} {}={id}",
+        "the state is locked by {who} for {operation} since {since}; it is tried again. If that run is known to be dead, release the lock with: kubectl annotate --overwrite workspace {workspace} {}={id}",
         annotation::FORCE_UNLOCK
     )
 }

@@ -34,6 +34,7 @@ pub enum Observed {
 
 /// A Workspace that is to be kept in line.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "these are independent facts")]
 pub struct Active {
     /// Whether our finalizer holds it.
     pub held: bool,
@@ -73,6 +74,7 @@ pub struct Active {
 
 /// A Workspace that is being deleted.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "these are independent facts")]
 pub struct Deleting {
     /// Whether our finalizer holds it.
     pub held: bool,

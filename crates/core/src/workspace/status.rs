@@ -149,6 +149,7 @@ fn told(conditions: &mut Conditions, report: Report<'_>) {
                 Reason::DriftDetected,
                 &words::drift(report, summary),
             );
+            conditions.set(type_::READY, Truth::True, Reason::Available, "");
             synced(conditions);
         }
         Step::AwaitOthers(others) => {
@@ -233,3 +234,6 @@ fn fill_engine(status: &mut WorkspaceStatus, report: Report<'_>) {
     }
     engine.tool = Some(report.tool.to_owned());
 }
+
+#[cfg(test)]
+mod tests;

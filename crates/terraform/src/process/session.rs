@@ -1,7 +1,7 @@
 //! The time in which a run has its working directory to itself.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::active::Signal;
@@ -50,6 +50,11 @@ impl Session<'_> {
             in_workspace: true,
             plan: None,
         }
+    }
+
+    /// Where providers are shared with other runs, if they are.
+    pub(super) fn plugin_cache(&self) -> Option<&Path> {
+        self.settings.plugin_cache.as_deref().filter(|_| self.run.plugin_cache)
     }
 
     /// How a command that changes the state deals with its lock.

@@ -68,7 +68,7 @@ impl Session<'_> {
                 workdir.place_inputs(run, tool)
             })
             .await?;
-        let digest = self.workdir.init_digest(&self.run, self.version, self.settings.plugin_cache.as_deref());
+        let digest = self.workdir.init_digest(&self.run, self.version, self.plugin_cache());
         if self.workdir.is_initialised(&digest) {
             return Ok(elsewhere);
         }
@@ -116,7 +116,7 @@ impl Session<'_> {
 
     /// Terraform itself does not guard its plugin cache: one command at a time may write to it.
     async fn with_cache(&self, command: Command) -> Result<(), Error> {
-        let _turn = match &self.settings.plugin_cache {
+        let _turn = match self.plugin_cache() {
             None => None,
             Some(cache) => {
                 fs::create_dir_all(cache).map_err(Error::file(cache))?;

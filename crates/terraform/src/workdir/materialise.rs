@@ -9,7 +9,7 @@ use super::stamp::{Beside, Initialised, Module, Stamp};
 use super::{PROVIDER_LOCK, Workdir, backend, is_configuration, source};
 use crate::binary::{Tool, Version};
 use crate::error::Error;
-use crate::fingerprint::{digest, tree};
+use crate::fingerprint::{content_digest, digest, tree};
 use crate::private;
 use crate::run::{Backend, ExtraFile, Format, InvalidRun, Place, PullPolicy, Run, Source};
 use crate::source_address;
@@ -36,7 +36,7 @@ impl Workdir {
             Source::Remote { .. } => return Ok(()),
             Source::Inline { .. } => source_digest(run),
             Source::Directory { path } => tree(path).map_err(Error::file(path))?,
-            Source::Archive { path } => digest(&json!(fs::read(path).map_err(Error::file(path))?)),
+            Source::Archive { path } => content_digest(&fs::read(path).map_err(Error::file(path))?),
         };
         if Module::read(self).is_some_and(|stamp| stamp.source == source_digest) && self.module().is_dir() {
             return Ok(());

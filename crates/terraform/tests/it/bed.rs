@@ -120,6 +120,7 @@ pub(crate) fn inline(module: &str) -> Run {
         limits: Limits { grace: Duration::from_secs(1), ..Limits::default() },
         hidden: Vec::new(),
         provider_lock: None,
+        plugin_cache: true,
     }
 }
 

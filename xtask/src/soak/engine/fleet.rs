@@ -103,9 +103,8 @@ impl Fleet {
             let outputs = status.as_ref().and_then(|status| status.at_provider.as_ref());
             let told = outputs.and_then(|seen| seen.outputs.get("generation"));
             let conditions = status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
-            let holds = |wanted: &str| {
-                conditions.iter().any(|entry| entry.type_ == wanted && entry.status == "True")
-            };
+            let holds =
+                |wanted: &str| conditions.iter().any(|entry| entry.type_ == wanted && entry.status == "True");
             if told != Some(&json!(generation.to_string())) || !holds("Ready") || !holds("Synced") {
                 unsettled.push(format!("{name} is not at generation {generation}: {told:?} {conditions:?}"));
             }
@@ -114,7 +113,11 @@ impl Fleet {
     }
 
     /// `<number>/<id>` of every resource in the state of a Workspace.
-    pub(super) async fn state_of(&self, client: &Client, workspace: &str) -> anyhow::Result<BTreeSet<String>> {
+    pub(super) async fn state_of(
+        &self,
+        client: &Client,
+        workspace: &str,
+    ) -> anyhow::Result<BTreeSet<String>> {
         let secrets: Api<Secret> = Api::default_namespaced(client.clone());
         let name = format!("tfstate-{workspace}-capt");
         let secret = secrets.get(&name).await.with_context(|| format!("reading {name}"))?;
@@ -124,7 +127,8 @@ impl Fleet {
         GzDecoder::new(packed.0.as_slice()).read_to_string(&mut text)?;
         let state: Value = serde_json::from_str(&text)?;
         let resources = state["resources"].as_array().cloned().unwrap_or_default();
-        let instances = resources.iter().flat_map(|resource| resource["instances"].as_array().into_iter().flatten());
+        let instances =
+            resources.iter().flat_map(|resource| resource["instances"].as_array().into_iter().flatten());
         Ok(instances
             .map(|instance| {
                 let id = instance["attributes"]["id"].as_str().unwrap_or_default();
@@ -137,9 +141,10 @@ impl Fleet {
     pub(super) async fn locks(&self, client: &Client) -> anyhow::Result<Vec<String>> {
         let leases: Api<Lease> = Api::default_namespaced(client.clone());
         let all = leases.list(&ListParams::default()).await?;
-        let held = all.items.into_iter().filter(|lease| {
-            lease.spec.as_ref().and_then(|spec| spec.holder_identity.as_ref()).is_some()
-        });
+        let held = all
+            .items
+            .into_iter()
+            .filter(|lease| lease.spec.as_ref().and_then(|spec| spec.holder_identity.as_ref()).is_some());
         Ok(held.map(|lease| format!("{} is still held", lease.name_any())).collect())
     }
 
@@ -200,7 +205,11 @@ async fn await_absence_of_deleted(client: &Client, workspace: &str) -> anyhow::R
         if found.metadata.deletion_timestamp.is_none() {
             break;
         }
-        anyhow::ensure!(std::time::Instant::now() < deadline, "{workspace} is still being deleted: {:?}", found.status);
+        anyhow::ensure!(
+            std::time::Instant::now() < deadline,
+            "{workspace} is still being deleted: {:?}",
+            found.status
+        );
         tokio::time::sleep(super::PAUSE).await;
     }
     Ok(())

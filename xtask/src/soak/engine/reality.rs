@@ -22,10 +22,16 @@ impl Reality {
     }
 
     /// Where what the state of a Workspace names differs from what is there.
-    pub(super) fn differences(&self, workspace: &str, known: &BTreeSet<String>) -> anyhow::Result<Vec<String>> {
+    pub(super) fn differences(
+        &self,
+        workspace: &str,
+        known: &BTreeSet<String>,
+    ) -> anyhow::Result<Vec<String>> {
         let there = self.of(workspace)?;
-        let unknown = there.difference(known).map(|it| format!("{workspace}: {it} is there and not in the state"));
-        let missing = known.difference(&there).map(|it| format!("{workspace}: {it} is in the state and not there"));
+        let unknown =
+            there.difference(known).map(|it| format!("{workspace}: {it} is there and not in the state"));
+        let missing =
+            known.difference(&there).map(|it| format!("{workspace}: {it} is in the state and not there"));
         Ok(unknown.chain(missing).collect())
     }
 
@@ -33,7 +39,9 @@ impl Reality {
     pub(super) fn leftovers(&self) -> anyhow::Result<Vec<String>> {
         let mut left = Vec::new();
         for workspace in names(&self.root)? {
-            left.extend(self.of(&workspace)?.into_iter().map(|it| format!("{workspace}: {it} was left behind")));
+            left.extend(
+                self.of(&workspace)?.into_iter().map(|it| format!("{workspace}: {it} was left behind")),
+            );
         }
         Ok(left)
     }

@@ -17,7 +17,7 @@ impl Acting<'_> {
         if let Some(target) = &self.workspace.spec.write_connection_secret_to_ref {
             connection_secret::remove(client, place, target).await?;
         }
-        plan_text::remove(client, place, self.has_shown_plan()).await?;
+        plan_text::remove(client, place, true).await?;
         snapshot::remove(client, place).await?;
         if self.seen.found.is_some() {
             state::discard(client, place).await?;

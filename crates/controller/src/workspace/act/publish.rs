@@ -13,7 +13,7 @@ use tracing::warn;
 
 use super::{Acting, Done};
 use crate::error::Error;
-use crate::workspace::{connection_secret, plan_text, state};
+use crate::workspace::{connection_secret, state};
 
 impl Acting<'_> {
     /// First the connection Secret, then the record, then (by the caller) the status: whoever sees Ready finds everything there.
@@ -43,8 +43,8 @@ impl Acting<'_> {
             state::hold(client, self.place, &found).await?;
             state::note(client, self.place, self.seen.state_note.as_deref(), true).await?;
         }
-        let only_looked =
-            !applied && policy::permissions(&self.workspace.spec).is_ok_and(|permissions| !permissions.update);
+        let only_looked = !applied
+            && policy::permissions(&self.workspace.spec).is_ok_and(|permissions| !permissions.update);
         let memory = if only_looked {
             Memory { observed: Some(over.ended.fingerprint.clone()), ..before.clone() }
         } else {
@@ -72,7 +72,8 @@ impl Acting<'_> {
             let patch = json!({ "metadata": { "annotations": { annotation::ACCEPT_MISSING_STATE: null } } });
             self.patch(&patch, "settling").await?;
         }
-        plan_text::remove(client, self.place, self.has_shown_plan()).await?;
+        self.tidy_plan_text().await?;
+        self.drop_unused_state(memory.elsewhere.as_deref()).await?;
         self.terraform.runs.settle(&self.place.workspace_uid);
         let told: BTreeMap<String, Value> = outputs
             .iter()

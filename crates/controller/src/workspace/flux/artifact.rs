@@ -6,7 +6,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use sha2::{Digest as _, Sha256};
 use tempfile::Builder;
@@ -163,13 +163,15 @@ fn host(url: &str) -> Option<String> {
     uri.host().filter(|host| asked && !host.is_empty()).map(ToOwned::to_owned)
 }
 
+/// Whether the archive is there and as it should be. If so, its age begins anew: it tells for how long nobody used it.
 fn is_kept(path: &Path, expected: &str) -> io::Result<bool> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         other => other?,
     };
     match copy(&mut file, &mut io::sink()) {
-        Ok((actual, _)) => Ok(actual == expected),
+        Ok((actual, _)) if actual == expected => file.set_modified(SystemTime::now()).map(|()| true),
+        Ok(_) => Ok(false),
         Err(CopyError::Read(error) | CopyError::Write(error)) => Err(error),
     }
 }

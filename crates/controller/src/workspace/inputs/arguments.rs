@@ -52,7 +52,7 @@ mod tests {
 
     use super::*;
 
-    fn of(fields: Value) -> Result<Arguments, Blocked> {
+    fn of(fields: &Value) -> Result<Arguments, Blocked> {
         let mut for_provider = json!({ "source": "Inline", "module": "a = 1" });
         for_provider.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         arguments(&serde_json::from_value(for_provider).unwrap())
@@ -68,7 +68,7 @@ mod tests {
     #[case::quotes_need_more(&["'".repeat(MOST_VARS / 4)])]
     fn too_much_is_refused(#[case] values: &[String]) {
         let vars: Vec<_> = values.iter().map(|value| var(value)).collect();
-        let blocked = of(json!({ "vars": vars })).unwrap_err();
+        let blocked = of(&json!({ "vars": vars })).unwrap_err();
         assert_eq!(blocked.reason, Reason::InvalidRun);
         assert_eq!(blocked.message, "spec.forProvider.vars are too large together: use varmap or varFiles");
     }
@@ -76,22 +76,22 @@ mod tests {
     #[test]
     fn what_just_fits_is_taken() {
         let value = "a".repeat(MOST_VARS - room("-var=x="));
-        assert!(of(json!({ "vars": [var(&value)] })).is_ok());
-        assert!(of(json!({ "vars": [var(&(value + "a"))] })).is_err());
+        assert!(of(&json!({ "vars": [var(&value)] })).is_ok());
+        assert!(of(&json!({ "vars": [var(&(value + "a"))] })).is_err());
     }
 
     #[rstest]
     #[case(json!({ "vars": [var("a"), var("secret\0")] }), "vars[1]")]
     #[case(json!({ "planArgs": ["-target=\0secret"] }), "planArgs[0]")]
     fn a_zero_byte_is_refused_and_the_value_not_told(#[case] fields: Value, #[case] field: &str) {
-        let blocked = of(fields).unwrap_err();
+        let blocked = of(&fields).unwrap_err();
         assert!(blocked.message.contains(field), "{}", blocked.message);
         assert!(!blocked.message.contains("secret"), "{}", blocked.message);
     }
 
     #[test]
     fn variables_come_first_wherever_something_is_planned() {
-        let arguments = of(json!({
+        let arguments = of(&json!({
             "vars": [{ "key": "b", "value": "[1, \"2\"]" }, { "key": "a", "value": "" }],
             "initArgs": ["-upgrade"],
             "planArgs": ["-refresh=false"],

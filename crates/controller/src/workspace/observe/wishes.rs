@@ -50,7 +50,11 @@ impl Wishes {
             update_policy: apply.map(|apply| apply.spec.update_policy).unwrap_or_default(),
             drift_policy,
             protection: Protection::new(named.iter().map(String::as_str).chain(protected)),
-            approvals: noted(annotation::APPROVE_PLAN).map(ToOwned::to_owned).into_iter().chain(approved).collect(),
+            approvals: noted(annotation::APPROVE_PLAN)
+                .map(ToOwned::to_owned)
+                .into_iter()
+                .chain(approved)
+                .collect(),
             next_check: schedule::next_check(&looked_at(memory, ended), drift_policy, interval, &uid),
         }
     }

@@ -37,7 +37,7 @@ impl Stage {
         let cluster = TestCluster::shared().await;
         PREPARED
             .get_or_init(|| async {
-                cluster.apply_crds(&[own(), foreign(Foreign::Terraform)].concat()).await
+                cluster.apply_crds(&[own(), foreign(Foreign::Terraform)].concat()).await;
             })
             .await;
         let namespace = cluster.namespace("engine").await;

@@ -42,6 +42,7 @@ fn run(source: Source) -> Run {
         limits: Limits::default(),
         hidden: Vec::new(),
         provider_lock: Some("older".to_owned()),
+        plugin_cache: true,
     }
 }
 

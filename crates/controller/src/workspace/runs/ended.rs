@@ -4,9 +4,7 @@ use capt_api::names::Reason;
 use capt_core::apply::Blocked;
 use capt_core::workspace::decide::Operation;
 use capt_core::workspace::lock::{Holder, Lock};
-use capt_core::workspace::observed::{
-    Ended, Ending, Failure, Planned, PlannedAction, PlannedChange, Retry,
-};
+use capt_core::workspace::observed::{Ended, Ending, Failure, Planned, PlannedAction, PlannedChange, Retry};
 use capt_terraform::{Action, Backend, Error, Outcome, Outputs, Plan};
 use k8s_openapi::jiff::Timestamp;
 
@@ -29,7 +27,12 @@ pub(in crate::workspace) struct Over {
 }
 
 impl Over {
-    pub(super) fn new(order: &Order, result: Result<Outcome, Error>, entry: &mut Entry, now: Timestamp) -> Self {
+    pub(super) fn new(
+        order: &Order,
+        result: Result<Outcome, Error>,
+        entry: &mut Entry,
+        now: Timestamp,
+    ) -> Self {
         let destroys = matches!(order.start.operation, Operation::PlanDestroy | Operation::Destroy { .. });
         let (mut plan, mut outputs) = (None, None);
         let result = match result {

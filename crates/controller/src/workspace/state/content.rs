@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
 
-use flate2::bufread::GzDecoder;
+use flate2::Compression;
+use flate2::bufread::{GzDecoder, GzEncoder};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::json;
 
 /// A state that is larger than this is not read.
 const LARGEST: u64 = 64 << 20;
@@ -27,6 +29,7 @@ struct Written {
     serial: Option<u64>,
     lineage: Option<String>,
     resources: Option<Vec<IgnoredAny>>,
+    #[expect(clippy::zero_sized_map_values, reason = "read from an object, of which only the size counts")]
     outputs: Option<BTreeMap<String, IgnoredAny>>,
 }
 
@@ -42,6 +45,24 @@ pub(super) fn read(compressed: &[u8]) -> Content {
         lineage,
         end: Some(compressed.len() - decoder.into_inner().len()),
     }
+}
+
+/// A compressed state in which there is nothing, as every version of Terraform reads it.
+pub(super) fn nothing(lineage: &str) -> Vec<u8> {
+    let state = json!({
+        "version": 4,
+        "terraform_version": "1.0.0",
+        "serial": 0,
+        "lineage": lineage,
+        "outputs": {},
+        "resources": [],
+    });
+    let text = state.to_string();
+    let mut packed = Vec::new();
+    let mut encoder = GzEncoder::new(text.as_bytes(), Compression::default());
+    // Reading from memory cannot fail.
+    let _ = encoder.read_to_end(&mut packed);
+    packed
 }
 
 fn parse(text: impl Read) -> Result<Written, serde_json::Error> {

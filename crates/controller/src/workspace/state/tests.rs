@@ -1,4 +1,5 @@
 use capt_api::names::{annotation, finalizer, label};
+use capt_testkit::eventually;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::ResourceExt;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
@@ -130,7 +131,11 @@ async fn after_a_restore_the_owner_has_its_new_uid() {
     assert!(!found.held);
     hold(&stage.client, &place, &found).await.unwrap();
     place.apply.as_mut().unwrap().uid.clone_from(&current);
-    hold(&stage.client, &place, &look(&stage.client, &place).await.unwrap()).await.unwrap();
+    // Garbage collection has seen an owner that is not there and may write at the same time.
+    eventually("the new uid", async || {
+        hold(&stage.client, &place, &look(&stage.client, &place).await?).await
+    })
+    .await;
 
     let secret = stage.secrets().get(NAME).await.unwrap();
     let owners: Vec<_> = secret.owner_references().iter().map(|owner| owner.uid.as_str()).collect();

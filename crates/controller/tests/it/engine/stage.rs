@@ -199,7 +199,10 @@ impl EngineStage {
     }
 }
 
-pub(crate) fn find<'workspace>(workspace: &'workspace Workspace, type_: &str) -> Option<&'workspace WorkspaceCondition> {
+pub(crate) fn find<'workspace>(
+    workspace: &'workspace Workspace,
+    type_: &str,
+) -> Option<&'workspace WorkspaceCondition> {
     workspace.status.as_ref()?.conditions.iter().find(|condition| condition.type_ == type_)
 }
 

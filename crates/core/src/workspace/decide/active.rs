@@ -133,6 +133,7 @@ impl Keeping<'_> {
             forced: self.seen.force_unlock.as_deref(),
             hurried: self.seen.requested,
             awaits_change: true,
+            inputs: Which::Current,
             priority: self.priority(),
             now: self.seen.now,
         };

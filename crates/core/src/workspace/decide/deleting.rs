@@ -30,14 +30,14 @@ pub(super) fn take_down(seen: &Deleting) -> Step {
         Some(Ended { fingerprint, result: Ending::Planned(plan), .. }) if plan.destroy => {
             match planned_with(seen, fingerprint) {
                 Some(which) => destroy(seen, plan, which),
-                None => plan_with(first_choice(seen)),
+                None => begin(seen),
             }
         }
         Some(ended @ Ended { result: Ending::Failed(failure), .. }) if failure.destroying => {
             retry(seen, ended, failure)
         }
         // Whatever failed while the Workspace was to be kept says nothing about a destroy.
-        Some(_) | None => plan_with(first_choice(seen)),
+        Some(_) | None => begin(seen),
     }
 }
 
@@ -82,11 +82,12 @@ fn obstacle(seen: &Deleting) -> Option<Blocked> {
     })
 }
 
-fn plan_with(which: Result<Which, Blocked>) -> Step {
-    match which {
-        Ok(which) => start(Operation::PlanDestroy, which, Priority::Deletion),
-        Err(blocked) => Step::Hold { blocked, until: None },
-    }
+fn plan_with(which: Which) -> Step {
+    start(Operation::PlanDestroy, which, Priority::Deletion)
+}
+
+fn begin(seen: &Deleting) -> Step {
+    first_choice(seen).map_or_else(|blocked| Step::Hold { blocked, until: None }, plan_with)
 }
 
 /// Somebody who takes back a Workspace before it changed anything does not mean to destroy what was there.
@@ -123,17 +124,21 @@ fn retry(seen: &Deleting, ended: &Ended, failure: &Failure) -> Step {
     };
     let is_stale = failure.retry == Retry::Replan && failure.attempt <= AT_ONCE;
     if differs && !failure.kept_inputs && failure.lock.is_none() && !is_stale {
-        return plan_with(Ok(Which::Kept));
+        return plan_with(Which::Kept);
     }
+    // Neither a lock nor a stale plan says anything against the inputs.
+    let same = failure.kept_inputs && seen.kept.is_some() && (failure.lock.is_some() || is_stale);
+    let inputs = match if same { Ok(Which::Kept) } else { first_choice(seen) } {
+        Ok(inputs) => inputs,
+        Err(blocked) => return Step::Hold { blocked, until: None },
+    };
     let again = Again {
         forced: seen.force_unlock.as_deref(),
         hurried: false,
         awaits_change: false,
+        inputs,
         priority: Priority::Deletion,
         now: seen.now,
     };
-    // Neither a lock nor a stale plan says anything against the inputs.
-    let same = failure.kept_inputs && seen.kept.is_some() && (failure.lock.is_some() || is_stale);
-    let next = || if same { Ok(Which::Kept) } else { first_choice(seen) };
-    after_failure(ended, failure, &again).unwrap_or_else(|| plan_with(next()))
+    after_failure(ended, failure, &again).unwrap_or_else(|| plan_with(inputs))
 }

@@ -54,7 +54,7 @@ fn specific(report: Report<'_>, name: &str) -> Option<Reason> {
 
 /// What was done, where it is worth an Event by itself.
 pub fn done(report: Report<'_>) -> Option<Note> {
-    let note = |reason, message: String| Some(Note { warning: false, reason, message });
+    let note = |reason: Reason, message: String| Some(Note { warning: reason.is_trouble(), reason, message });
     let effect = report.outcome.as_ref().ok()?;
     let plan = || report.plan.map(|plan| format!(": {}", plan.summary)).unwrap_or_default();
     match report.step {

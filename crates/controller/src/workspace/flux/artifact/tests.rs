@@ -2,7 +2,6 @@ use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
-use std::time::SystemTime;
 
 use rstest::rstest;
 use tempfile::TempDir;
@@ -202,8 +201,11 @@ fn what_is_kept_is_not_fetched_again_unless_it_was_damaged() {
     let url = serve(|_, stream| content(stream));
     let path = kept.fetch(&url).unwrap();
 
+    let age = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+    File::open(&path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
     // Nobody listens there.
     assert_eq!(kept.fetch("http://127.0.0.1:1/").unwrap(), path);
+    assert!(age(&path) > SystemTime::UNIX_EPOCH, "it was used just now");
 
     fs::write(&path, b"damaged").unwrap();
     assert_eq!(kept.fetch(&url).unwrap(), path);

@@ -213,3 +213,15 @@ fn what_somebody_else_made_is_destroyed_only_with_approval(#[case] state: State)
     world.active.approvals = vec![hash];
     assert_eq!(world.walk(), ["destroy", "finish"]);
 }
+
+#[rstest]
+#[case::with_what_is_kept(true, "unlock")]
+#[case::not_at_all(false, "hold")]
+fn a_lock_is_released_with_inputs_that_can_still_be_had(#[case] kept: bool, #[case] expected: &str) {
+    let mut world = World::settled().deleted().failing([None, locked(Holder::Unknown)]);
+    assert_eq!(world.walk(), ["plan destroy", "destroy", "await lock"]);
+    world.kept = world.kept.filter(|_| kept);
+    world.active.inputs = Err(blocked());
+    world.active.force_unlock = Some("id".to_owned());
+    assert_eq!(world::word(&world.decide()), expected);
+}

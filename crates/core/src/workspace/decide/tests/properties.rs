@@ -22,6 +22,8 @@ fn is_started(step: &Step) -> bool {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2048))]
+
     #[test]
     fn who_is_not_to_be_run_is_not_run(seen in standing()) {
         prop_assert!(!is_started(&decide(&seen)));

@@ -302,6 +302,7 @@ impl World {
 }
 
 /// A run that fails.
+#[expect(clippy::unnecessary_wraps, reason = "beside it stand runs that do not fail")]
 pub(super) fn failure(retry: Retry) -> Option<Failure> {
     let blocked = Blocked::new(Reason::ApplyFailed, "no quota");
     Some(Failure { blocked, retry, attempt: 0, lock: None, kept_inputs: false, destroying: false })

@@ -104,7 +104,7 @@ fn trouble() -> impl Strategy<Value = Failure> {
     (retry, lock, 1..8_u32, any::<bool>(), any::<bool>()).prop_map(
         |(retry, holder, attempt, kept_inputs, destroying)| {
             let lock = holder.and_then(|holder| locked(holder)?.lock);
-            Failure { retry, lock, attempt, kept_inputs, destroying, ..failure(retry).unwrap() }
+            Failure { retry, attempt, lock, kept_inputs, destroying, ..failure(retry).unwrap() }
         },
     )
 }
