@@ -1,5 +1,6 @@
 //! Benchmarks: each prints one JSON value. Figures are ratios to what the same machine does at the same moment.
 
+mod engine;
 mod figures;
 mod template;
 
@@ -18,6 +19,8 @@ struct Arguments {
 enum Benchmark {
     /// How soon a changed template reaches its Workspace, among many that are settled
     Template(template::Options),
+    /// What the Terraform engine costs: over the bare command line, while nothing changes, and in memory
+    Engine(engine::Options),
 }
 
 fn main() -> ExitCode {
@@ -50,5 +53,6 @@ fn main() -> ExitCode {
 async fn run(arguments: Arguments) -> anyhow::Result<serde_json::Value> {
     match arguments.benchmark {
         Benchmark::Template(options) => template::measure(options).await,
+        Benchmark::Engine(options) => engine::measure(options).await,
     }
 }

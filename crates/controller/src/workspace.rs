@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use capt_api::Workspace;
-use capt_api::names::Reason;
+use capt_api::names::{Reason, condition};
 use capt_core::workspace::decide::{Step, decide};
 use capt_core::workspace::status::Effect;
 use k8s_openapi::api::rbac::v1::PolicyRule;
@@ -145,8 +145,10 @@ async fn rounds(
             Ok(seen) => act::act(&step, seen, context, terraform).await,
             Err(_) => Ok(Done::Told(Effect::Nothing)),
         };
-        if matches!(done, Ok(Done::Again)) && round < MOST_ROUNDS {
-            round += 1;
+        let again = matches!(done, Ok(Done::Again)) && round < MOST_ROUNDS;
+        round += 1;
+        // That drift is over is told here: the step that comes next knows nothing of it.
+        if again && !(step == Step::Confirm && seen.as_ref().is_ok_and(tells_drift)) {
             continue;
         }
         let (seen, error) = match seen {
@@ -158,11 +160,21 @@ async fn rounds(
         }
         let blocked = matches!(done, Ok(Done::Blocked(_)));
         report::report(&workspace, &step, seen.as_ref(), done, context, terraform).await?;
+        if again {
+            continue;
+        }
         return match error {
             Some(error) => Err(error),
             None => Ok((step, blocked)),
         };
     }
+}
+
+/// Whether the status says that the infrastructure differs.
+fn tells_drift(seen: &observe::Seen) -> bool {
+    let status = seen.full.as_ref().and_then(|workspace| workspace.status.as_ref());
+    let mut conditions = status.into_iter().flat_map(|status| &status.conditions);
+    conditions.any(|told| told.type_ == condition::DRIFTED && told.status == "True")
 }
 
 /// When a Workspace is looked at again without an event.

@@ -2,6 +2,7 @@
 //!
 //! Nothing in here panics: the soak test, which is not a test of Cargo's, uses it too.
 
+use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use capt_local::{Parts, Progress};
+use capt_local::{Catalog, Environment, Finder, Parts, Progress};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use rustix::process::{Pid, Signal, kill_process};
@@ -43,8 +44,19 @@ impl Home {
     ///
     /// The parts are got first: on a new machine that takes minutes, which the start itself may not.
     pub fn start(capt: &Path, directory: &Path, messages: &Path) -> io::Result<Self> {
+        Self::start_with(capt, directory, messages, &[])
+    }
+
+    /// As [`Self::start`], with more arguments.
+    pub fn start_with(
+        capt: &Path,
+        directory: &Path,
+        messages: &Path,
+        arguments: &[&str],
+    ) -> io::Result<Self> {
         Parts::find(&Progress::stderr()).map_err(io::Error::other)?;
-        let mut child = spawn(capt, directory, messages)?;
+        get_terraform()?;
+        let mut child = spawn_with(capt, directory, messages, arguments)?;
         let announced = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe.into()).and_then(announcement);
         match announced {
             Ok(announcement) => Ok(Self { child, announcement }),
@@ -90,13 +102,33 @@ impl Drop for Home {
 
 /// Starts `capt up` in a directory and does not wait for anything. Its messages go to `messages`.
 pub fn spawn(capt: &Path, directory: &Path, messages: &Path) -> io::Result<Child> {
+    spawn_with(capt, directory, messages, &[])
+}
+
+fn spawn_with(capt: &Path, directory: &Path, messages: &Path, arguments: &[&str]) -> io::Result<Child> {
     Command::new(capt)
         .args(["--output", "json", "up", "--dir"])
         .arg(directory)
+        .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(File::create(messages)?)
         .spawn()
+}
+
+/// Gets OpenTofu like the other parts, unless there is a tool already.
+fn get_terraform() -> io::Result<()> {
+    let finder = Finder::new(Catalog::embedded().map_err(io::Error::other)?, Environment::of_process());
+    let found = ["tofu", "terraform"].iter().any(|name| in_path(name));
+    if found {
+        return Ok(());
+    }
+    finder.find("tofu", &Progress::stderr()).map(drop).map_err(io::Error::other)
+}
+
+fn in_path(name: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|directory| directory.join(name).is_file())
 }
 
 /// Sends a signal to a process that has not been waited for.

@@ -4,7 +4,9 @@
 mod fleet;
 mod host;
 mod reality;
+mod tainted;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -41,6 +43,8 @@ pub(crate) struct Summary {
     stops: u32,
     changes: u32,
     deletions: u32,
+    /// Resources whose making was interrupted.
+    interrupted: usize,
     seconds: u64,
     violations: Vec<String>,
 }
@@ -57,6 +61,7 @@ pub(crate) async fn soak(capt: &Path, subject: Subject, rounds: u32, seed: u64) 
     let reality = Reality::new(&place.path().join("reality"))?;
     let mut host = Host::start(capt, subject, place.path()).await?;
     let mut random = fastrand::Rng::with_seed(seed);
+    let mut excused = BTreeSet::new();
     let mut fleet = Fleet::new(&reality);
     let mut summary = Summary {
         subject,
@@ -65,6 +70,7 @@ pub(crate) async fn soak(capt: &Path, subject: Subject, rounds: u32, seed: u64) 
         stops: 0,
         changes: 0,
         deletions: 0,
+        interrupted: 0,
         seconds: 0,
         violations: Vec::new(),
     };
@@ -90,9 +96,10 @@ pub(crate) async fn soak(capt: &Path, subject: Subject, rounds: u32, seed: u64) 
         } else {
             summary.stops += 1;
         }
-        host.start_again().await.with_context(context)?;
+        host.start_again(end, &mut excused).await.with_context(context)?;
     }
-    finish(&mut host, &mut fleet, &reality, &mut summary).await?;
+    summary.interrupted = excused.len();
+    finish(&mut host, &mut fleet, &reality, &mut excused, &mut summary).await?;
     summary.seconds = started.elapsed().as_secs();
     Ok(summary)
 }
@@ -102,6 +109,7 @@ async fn finish(
     host: &mut Host,
     fleet: &mut Fleet,
     reality: &Reality,
+    excused: &mut BTreeSet<String>,
     summary: &mut Summary,
 ) -> anyhow::Result<()> {
     let client = host.client().await?;
@@ -118,9 +126,10 @@ async fn finish(
         }
         sleep(PAUSE).await;
     }
+    tainted::collect(&client, host.directory(), excused).await?;
     for workspace in fleet.workspaces() {
         let known = fleet.state_of(&client, &workspace).await?;
-        summary.violations.extend(reality.differences(&workspace, &known)?);
+        summary.violations.extend(reality.differences(&workspace, &known, excused)?);
     }
     summary.violations.extend(fleet.locks(&client).await?);
     fleet.delete_all(&client).await?;
@@ -136,7 +145,7 @@ async fn finish(
         }
         sleep(PAUSE).await;
     }
-    summary.violations.extend(reality.leftovers()?);
+    summary.violations.extend(reality.leftovers(excused)?);
     summary.violations.extend(host.end(Signal::TERM)?);
     Ok(())
 }

@@ -83,7 +83,10 @@ pub(super) async fn act(
         }
         Step::Orphan => acting.orphan().await,
         Step::Abandon(_) => acting.abandon().await,
-        Step::Finish => acting.finish().await,
+        Step::Finish => match acting.lock_holder().await? {
+            Some(blocked) => Ok(Done::Blocked(blocked)),
+            None => acting.finish().await,
+        },
     }
 }
 
@@ -174,6 +177,7 @@ impl Acting<'_> {
             start: start.clone(),
             run,
             fingerprint,
+            digest: self.workspace.annotations().get(annotation::APPLIED_DIGEST).cloned(),
             logs: self.workspace.spec.for_provider.enable_terraform_cli_logging,
         });
         Ok(Done::Told(effect))
@@ -264,11 +268,11 @@ impl Acting<'_> {
     /// Puts on record that reality was looked at.
     async fn confirm(&self) -> Result<(), Error> {
         let Some(over) = &self.seen.over else { return Ok(()) };
-        let memory = &self.seen.record.memory;
-        if memory.checked_at.is_some_and(|checked| checked >= over.ended.at) {
+        let before = &self.seen.record.memory;
+        let memory = before.clone().confirmed_by(&over.ended);
+        if memory == *before {
             return Ok(());
         }
-        let memory = Memory { checked_at: Some(over.ended.at), ..memory.clone() };
         self.terraform.records.save(&self.context.client, self.place, &memory, None, None).await.map(drop)
     }
 

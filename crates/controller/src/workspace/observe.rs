@@ -198,7 +198,7 @@ async fn look_closely(
         };
         Observed::Active(Box::new(Active {
             held,
-            inputs,
+            inputs: wishes.unclear.map_or(inputs, Err),
             memory: record.memory.clone(),
             state,
             state_noted: state_note.is_some(),

@@ -57,6 +57,8 @@ pub(super) struct Order {
     pub(super) run: Run,
     /// Names what goes in.
     pub(super) fingerprint: String,
+    /// The digest that the Workspace's apply had written.
+    pub(super) digest: Option<String>,
     /// Whether what Terraform prints goes to the manager's log.
     pub(super) logs: bool,
 }

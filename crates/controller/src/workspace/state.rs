@@ -187,18 +187,30 @@ pub(super) async fn discard(client: &Client, place: &Place) -> Result<(), Error>
     for part in parts.iter().rev() {
         kept::remove(&api, &part.metadata, &doing("deleting", place)).await?;
     }
-    let name = format!("lock-{}", place.state_secret());
-    if !is_object_name(&name) {
-        return Ok(());
-    }
     let leases: Api<Lease> = Api::namespaced(client.clone(), &place.namespace);
-    let doing = format!("deleting Lease `{}/{name}`", place.namespace);
-    let lease = leases.get_opt(&name).await.map_err(Error::api(&doing))?;
-    let is_free = |lease: &Lease| lease.spec.as_ref().is_none_or(|spec| spec.holder_identity.is_none());
-    match lease.filter(is_free) {
+    let doing = doing("deleting the lock on", place);
+    match lock(client, place).await?.filter(|lease| holder(lease).is_none()) {
         Some(lease) => kept::remove(&leases, &lease.metadata, &doing).await,
         None => Ok(()),
     }
+}
+
+/// Who holds the lock on the state, by the lock's identifier.
+pub(super) async fn lock_holder(client: &Client, place: &Place) -> Result<Option<String>, Error> {
+    Ok(lock(client, place).await?.as_ref().and_then(holder).map(ToOwned::to_owned))
+}
+
+fn holder(lease: &Lease) -> Option<&str> {
+    lease.spec.as_ref()?.holder_identity.as_deref().filter(|holder| !holder.is_empty())
+}
+
+async fn lock(client: &Client, place: &Place) -> Result<Option<Lease>, Error> {
+    let name = format!("lock-{}", place.state_secret());
+    if !is_object_name(&name) {
+        return Ok(None);
+    }
+    let leases: Api<Lease> = Api::namespaced(client.clone(), &place.namespace);
+    leases.get_opt(&name).await.map_err(Error::api(doing("reading the lock on", place)))
 }
 
 /// Notes on the apply, or on a Workspace that has none, where the state is, or that there is none. `noted` is what is there

@@ -1,4 +1,14 @@
 //! Workspaces that CAPT runs itself, with the real Terraform on the real API server.
 
+mod approvals;
+mod bad_input;
+mod deletion;
+mod drift;
+mod fields;
+mod flux;
 mod lifecycle;
+mod locks;
+mod modules;
+mod recording;
 mod stage;
+mod survival;

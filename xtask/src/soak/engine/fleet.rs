@@ -1,19 +1,18 @@
 //! The Workspaces of the soak: what they should be, and what became of them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
 
 use anyhow::Context;
 use capt_api::names::FIELD_MANAGER;
 use capt_api::{Workspace, WorkspaceTemplate, WorkspaceTemplateApply};
-use flate2::read::GzDecoder;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
 use kube::{Client, ResourceExt};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::reality::Reality;
+use super::tainted::{resources, unpack};
 
 const MEMBERS: usize = 4;
 const RESOURCES: usize = 5;
@@ -121,20 +120,8 @@ impl Fleet {
         let secrets: Api<Secret> = Api::default_namespaced(client.clone());
         let name = format!("tfstate-{workspace}-capt");
         let secret = secrets.get(&name).await.with_context(|| format!("reading {name}"))?;
-        let data = secret.data.unwrap_or_default();
-        let packed = data.get("tfstate").context("the state is empty")?;
-        let mut text = String::new();
-        GzDecoder::new(packed.0.as_slice()).read_to_string(&mut text)?;
-        let state: Value = serde_json::from_str(&text)?;
-        let resources = state["resources"].as_array().cloned().unwrap_or_default();
-        let instances =
-            resources.iter().flat_map(|resource| resource["instances"].as_array().into_iter().flatten());
-        Ok(instances
-            .map(|instance| {
-                let id = instance["attributes"]["id"].as_str().unwrap_or_default();
-                format!("{}/{id}", instance["index_key"])
-            })
-            .collect())
+        let state = unpack(&secret).context("the state cannot be read")?;
+        Ok(resources(&state).into_iter().map(|(name, _)| name).collect())
     }
 
     /// Locks that are still held.

@@ -1,5 +1,6 @@
 //! What is ended at random, and what it runs on.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -14,7 +15,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use rustix::process::Signal;
 
-use super::Subject;
+use super::{Subject, tainted};
 
 /// What stopping may take: running applies finish what they began.
 const STOPPED_WITHIN: Duration = Duration::from_secs(120);
@@ -23,6 +24,7 @@ const STOPPED_WITHIN: Duration = Duration::from_secs(120);
 pub(super) struct Host {
     capt: PathBuf,
     place: PathBuf,
+    directory: PathBuf,
     kind: Kind,
 }
 
@@ -42,9 +44,13 @@ impl Host {
                 let child = manager(capt, place, &kubeconfig)?;
                 Kind::Manager { child, kubeconfig, _control_plane: control_plane }
             }
-            Subject::Home => Kind::Home(home(capt, place)?),
+            Subject::Home => Kind::Home(home(capt, place, &[])?),
         };
-        Ok(Self { capt: capt.to_owned(), place: place.to_owned(), kind })
+        let directory = place.join(match subject {
+            Subject::Manager => "terraform",
+            Subject::Home => "home",
+        });
+        Ok(Self { capt: capt.to_owned(), place: place.to_owned(), directory, kind })
     }
 
     pub(super) async fn client(&self) -> anyhow::Result<Client> {
@@ -73,20 +79,39 @@ impl Host {
         if !status.success() {
             return Ok(Some(format!("a stop ended with {status}")));
         }
-        let place = match self.kind {
-            Kind::Manager { .. } => "terraform",
-            Kind::Home(_) => "home",
-        };
-        let left = processes_in(&self.place.join(place))?;
+        let left = processes_in(&self.directory)?;
         Ok((!left.is_empty()).then(|| format!("a stop left processes behind: {left:?}")))
     }
 
-    pub(super) async fn start_again(&mut self) -> anyhow::Result<()> {
+    /// Starts it again. After a stop, what was interrupted is looked up first, while nothing else goes on.
+    pub(super) async fn start_again(
+        &mut self,
+        ended_by: Signal,
+        excused: &mut BTreeSet<String>,
+    ) -> anyhow::Result<()> {
+        let directory = self.directory.clone();
         match &mut self.kind {
-            Kind::Manager { child, kubeconfig, .. } => *child = manager(&self.capt, &self.place, kubeconfig)?,
-            Kind::Home(old) => *old = home(&self.capt, &self.place)?,
+            Kind::Manager { child, kubeconfig, .. } => {
+                tainted::collect(&client(kubeconfig).await?, &directory, excused).await?;
+                *child = manager(&self.capt, &self.place, kubeconfig)?;
+            }
+            Kind::Home(old) => {
+                if ended_by != Signal::KILL {
+                    let mut quiet = home(&self.capt, &self.place, &["--engine", "crossplane"])?;
+                    tainted::collect(&quiet.client().await?, &directory, excused).await?;
+                    quiet.signal(Signal::TERM)?;
+                    quiet.wait(STOPPED_WITHIN)?;
+                }
+                *old = home(&self.capt, &self.place, &[])?;
+                tainted::collect(&old.client().await?, &directory, excused).await?;
+            }
         }
         Ok(())
+    }
+
+    /// Where Terraform works.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
     }
 
     fn messages(&self) -> PathBuf {
@@ -113,8 +138,8 @@ fn manager(capt: &Path, place: &Path, kubeconfig: &Path) -> anyhow::Result<Child
     child.context("starting `capt manager`")
 }
 
-fn home(capt: &Path, place: &Path) -> anyhow::Result<Home> {
-    Ok(Home::start(capt, &place.join("home"), &place.join("messages"))?)
+fn home(capt: &Path, place: &Path, arguments: &[&str]) -> anyhow::Result<Home> {
+    Ok(Home::start_with(capt, &place.join("home"), &place.join("messages"), arguments)?)
 }
 
 async fn control_plane(directory: &Path) -> anyhow::Result<ControlPlane> {

@@ -21,27 +21,28 @@ impl Reality {
         &self.root
     }
 
-    /// Where what the state of a Workspace names differs from what is there.
+    /// Where what the state of a Workspace names differs from what is there. What was interrupted is excused.
     pub(super) fn differences(
         &self,
         workspace: &str,
         known: &BTreeSet<String>,
+        excused: &BTreeSet<String>,
     ) -> anyhow::Result<Vec<String>> {
         let there = self.of(workspace)?;
-        let unknown =
-            there.difference(known).map(|it| format!("{workspace}: {it} is there and not in the state"));
-        let missing =
-            known.difference(&there).map(|it| format!("{workspace}: {it} is in the state and not there"));
+        let unknown = there.difference(known).filter(|it| !excused.contains(*it));
+        let unknown = unknown.map(|it| format!("{workspace}: {it} is there and not in the state"));
+        let missing = known.difference(&there);
+        let missing = missing.map(|it| format!("{workspace}: {it} is in the state and not there"));
         Ok(unknown.chain(missing).collect())
     }
 
     /// What is there although everything was destroyed.
-    pub(super) fn leftovers(&self) -> anyhow::Result<Vec<String>> {
+    pub(super) fn leftovers(&self, excused: &BTreeSet<String>) -> anyhow::Result<Vec<String>> {
         let mut left = Vec::new();
         for workspace in names(&self.root)? {
-            left.extend(
-                self.of(&workspace)?.into_iter().map(|it| format!("{workspace}: {it} was left behind")),
-            );
+            let there = self.of(&workspace)?;
+            let unexcused = there.difference(excused);
+            left.extend(unexcused.map(|it| format!("{workspace}: {it} was left behind")));
         }
         Ok(left)
     }
@@ -80,11 +81,11 @@ mod tests {
         fs::write(made.join("first"), "").unwrap();
         fs::write(made.join("second"), "").unwrap();
         let known = BTreeSet::from(["0/second".to_owned(), "1/third".to_owned()]);
-        let differences = reality.differences("one", &known).unwrap();
+        let differences = reality.differences("one", &known, &BTreeSet::new()).unwrap();
         assert_eq!(
             differences,
             ["one: 0/first is there and not in the state", "one: 1/third is in the state and not there"]
         );
-        assert_eq!(reality.leftovers().unwrap().len(), 2);
+        assert_eq!(reality.leftovers(&BTreeSet::from(["0/first".to_owned()])).unwrap().len(), 1);
     }
 }

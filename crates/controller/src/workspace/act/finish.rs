@@ -1,6 +1,7 @@
 //! Lets go of a Workspace.
 
-use capt_api::names::finalizer;
+use capt_api::names::{Reason, finalizer};
+use capt_core::apply::Blocked;
 use kube::ResourceExt;
 use serde_json::json;
 use tracing::info;
@@ -24,6 +25,20 @@ impl Acting<'_> {
         }
         self.terraform.records.remove(client, place).await?;
         self.let_go().await
+    }
+
+    /// What is in the way of letting go: somebody who holds the lock may be making what nobody knows of yet.
+    pub(super) async fn lock_holder(&self) -> Result<Option<Blocked>, Error> {
+        if self.seen.found.is_none() || self.seen.record.memory.begun.is_none() {
+            return Ok(None);
+        }
+        let holder = state::lock_holder(&self.context.client, self.place).await?;
+        Ok(holder.map(|holder| {
+            let message = format!(
+                "nothing is left to destroy, but the state is locked ({holder}), so somebody may still make something; it is looked at again"
+            );
+            Blocked::new(Reason::Locked, message)
+        }))
     }
 
     /// The infrastructure and its state stay; nothing of ours holds them any more.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use capt_api::crossplane::ModuleSource;
 use capt_api::names::annotation;
-use capt_core::workspace::observed::{AppliedRecord, Ending, Memory};
+use capt_core::workspace::observed::{Ending, Memory};
 use capt_core::workspace::policy;
 use capt_core::workspace::status::Effect;
 use kube::ResourceExt;
@@ -35,32 +35,17 @@ impl Acting<'_> {
         }
         let applied = matches!(over.ended.result, Ending::Applied { .. });
         let before = &self.seen.record.memory;
-        let known = before.applied.as_ref().filter(|known| known.fingerprint == over.ended.fingerprint);
-        let looked = applied || known.is_none();
         if self.seen.found.is_some() {
             // Terraform may have written further parts of the state, or the first one.
             let found = state::look(client, self.place).await?;
             state::hold(client, self.place, &found).await?;
             state::note(client, self.place, self.seen.state_note.as_deref(), true).await?;
         }
-        let only_looked = !applied
-            && policy::permissions(&self.workspace.spec).is_ok_and(|permissions| !permissions.update);
-        let memory = if only_looked {
-            Memory { observed: Some(over.ended.fingerprint.clone()), ..before.clone() }
-        } else {
-            let record = AppliedRecord {
-                fingerprint: over.ended.fingerprint.clone(),
-                digest: self.workspace.annotations().get(annotation::APPLIED_DIGEST).cloned(),
-                at: over.ended.at,
-            };
-            Memory { applied: Some(record), begun: None, observed: None, ..before.clone() }
-        };
-        let memory = Memory {
-            checked_at: if looked { Some(over.ended.at) } else { before.checked_at },
-            published,
-            elsewhere: self.elsewhere().or_else(|| before.elsewhere.clone()),
-            ..memory
-        };
+        let may_change =
+            policy::permissions(&self.workspace.spec).is_ok_and(|permissions| permissions.update);
+        let memory = before.clone().published_by(&over.ended, over.digest.clone(), may_change);
+        let memory =
+            Memory { published, elsewhere: over.elsewhere.clone().or(memory.elsewhere.clone()), ..memory };
         let lock = self.provider_lock();
         let inputs = self.seen.resolved.as_ref().filter(|it| it.fingerprint == over.ended.fingerprint);
         let inputs = inputs

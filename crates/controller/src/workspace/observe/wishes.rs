@@ -1,8 +1,10 @@
 //! What the user wishes, by annotations of the Workspace and by its apply.
 
 use capt_api::Workspace;
-use capt_api::names::annotation;
+use capt_api::names::{Reason, annotation};
 use capt_api::workspace_template_apply::{DriftPolicy, UpdatePolicy};
+use capt_core::apply::Blocked;
+use capt_core::condition::cut;
 use capt_core::workspace::observed::{Ended, Ending, Memory};
 use capt_core::workspace::protection::Protection;
 use capt_core::workspace::schedule;
@@ -22,6 +24,8 @@ pub(super) struct Wishes {
     pub(super) protection: Protection,
     pub(super) approvals: Vec<String>,
     pub(super) next_check: Option<Timestamp>,
+    /// What nobody can understand. Nothing is guessed in its place: what the user fears may be what we would do.
+    pub(super) unclear: Option<Blocked>,
 }
 
 impl Wishes {
@@ -35,6 +39,14 @@ impl Wishes {
         let annotations = workspace.annotations();
         let noted = |key: &str| annotations.get(key).map(String::as_str);
         let apply = source.apply.as_ref();
+        let interval = noted(annotation::POLL_INTERVAL);
+        let unclear = noted(annotation::DRIFT_POLICY)
+            .filter(|word| drift_policy(word).is_none())
+            .map(|word| unclear(annotation::DRIFT_POLICY, word, "Correct, Report or Ignore"))
+            .or_else(|| {
+                let interval = interval.filter(|text| schedule::interval(text).is_none())?;
+                Some(unclear(annotation::POLL_INTERVAL, interval, "a time such as 10m or 1h30m"))
+            });
         let drift_policy = noted(annotation::DRIFT_POLICY)
             .and_then(drift_policy)
             .or_else(|| apply.and_then(|apply| apply.spec.drift_policy))
@@ -42,9 +54,7 @@ impl Wishes {
         let named = apply.map(|apply| apply.spec.protected_resources.clone()).unwrap_or_default();
         let protected = noted(annotation::PROTECT).unwrap_or_default().split(',');
         let approved = apply.and_then(|apply| apply.annotations().get(annotation::APPROVE_PLAN).cloned());
-        let interval = noted(annotation::POLL_INTERVAL)
-            .and_then(schedule::interval)
-            .unwrap_or(terraform.options.drift_interval);
+        let interval = interval.and_then(schedule::interval).unwrap_or(terraform.options.drift_interval);
         let uid = workspace.uid().unwrap_or_default();
         Self {
             update_policy: apply.map(|apply| apply.spec.update_policy).unwrap_or_default(),
@@ -56,8 +66,15 @@ impl Wishes {
                 .chain(approved)
                 .collect(),
             next_check: schedule::next_check(&looked_at(memory, ended), drift_policy, interval, &uid),
+            unclear,
         }
     }
+}
+
+fn unclear(key: &str, value: &str, expected: &str) -> Blocked {
+    let message =
+        format!("annotation {key}: `{}` is not understood: write {expected}, or remove it", cut(value, 300));
+    Blocked::new(Reason::InvalidRun, message)
 }
 
 /// A plan that was made since counts as a look.

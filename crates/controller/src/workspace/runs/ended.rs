@@ -24,6 +24,8 @@ pub(in crate::workspace) struct Over {
     pub(in crate::workspace) outputs: Option<Outputs>,
     /// The backend that keeps the state, where it is not CAPT's choice, as the last plan showed.
     pub(in crate::workspace) elsewhere: Option<String>,
+    /// The digest that the Workspace's apply had written when it began.
+    pub(in crate::workspace) digest: Option<String>,
 }
 
 impl Over {
@@ -61,7 +63,7 @@ impl Over {
             }
         };
         let ended = Ended { fingerprint: order.fingerprint.clone(), at: now, result };
-        Self { ended, plan, outputs, elsewhere: entry.elsewhere.clone() }
+        Self { ended, plan, outputs, elsewhere: entry.elsewhere.clone(), digest: order.digest.clone() }
     }
 
     /// One word for logs.

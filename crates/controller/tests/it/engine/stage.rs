@@ -5,8 +5,9 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use std::{env, fs};
 
-use capt_api::Workspace;
 use capt_api::crossplane::WorkspaceCondition;
+use capt_api::engine_status::PlanStatus;
+use capt_api::{Workspace, names};
 use capt_controller::options::{EngineMode, Options, Server, TerraformOptions};
 use capt_local::{Catalog, Environment, Finder, Progress};
 use capt_terraform::{Engine, ProcessEngine, Settings};
@@ -17,6 +18,7 @@ use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::recording::Recording;
 use crate::stage::{Manager, Stage, cluster};
 
 /// A binary to test with: the one that `CAPT_TERRAFORM` names, one in `PATH`, or OpenTofu, got like the other parts.
@@ -61,6 +63,13 @@ impl EngineStage {
     pub(crate) async fn start_manager(&mut self) {
         let engine = self.process_engine().await;
         self.start_manager_with(engine, |_| {}).await;
+    }
+
+    /// Starts a manager whose engine remembers what it was asked to do.
+    pub(crate) async fn start_recorded(&mut self) -> Arc<Recording> {
+        let engine = Arc::new(Recording::new(self.process_engine().await));
+        self.start_manager_with(engine.clone(), |_| {}).await;
+        engine
     }
 
     /// Starts a manager that looks after this stage's namespace.
@@ -117,6 +126,32 @@ impl EngineStage {
         self.stage.unique(name)
     }
 
+    /// A template with this spec of a Workspace, and an apply of it with these fields. What is not given is as usual: the
+    /// module is inline, and outputs go to the Secret `<name>-connection`; null leaves a field out.
+    pub(crate) async fn put_spec(&self, name: &str, spec: Value, apply: Value) -> String {
+        let mut spec = spec;
+        if spec["forProvider"]["source"].is_null() {
+            spec["forProvider"]["source"] = json!("Inline");
+        }
+        let template = json!({ "metadata": { "name": name }, "spec": { "template": { "spec": spec } } });
+        self.stage.put::<capt_api::WorkspaceTemplate>(template).await;
+        let mut fields = json!({
+            "templateRef": { "name": name },
+            "writeConnectionSecretToRef": { "name": format!("{name}-connection") },
+        });
+        if let (Some(fields), Value::Object(given)) = (fields.as_object_mut(), apply) {
+            fields.extend(given);
+            fields.retain(|_, value| !value.is_null());
+        }
+        self.stage.put_apply(&format!("{}-apply", self.stage.unique(name)), fields).await;
+        self.stage.unique(name)
+    }
+
+    pub(crate) async fn change_apply(&self, name: &str, patch: Value) {
+        let apply = format!("{}-apply", self.stage.unique(name));
+        self.stage.change::<capt_api::WorkspaceTemplateApply>(&apply, patch).await;
+    }
+
     pub(crate) async fn change_variables(&self, name: &str, variables: Value) {
         let apply = format!("{}-apply", self.stage.unique(name));
         let patch = json!({ "spec": { "variables": variables } });
@@ -168,6 +203,23 @@ impl EngineStage {
         .await
     }
 
+    /// Asks for a look at reality, and waits until it was taken and all that follows from it is done.
+    pub(crate) async fn check(&self, workspace: &str, request: &str) -> Workspace {
+        self.annotate(workspace, names::annotation::RECONCILE_REQUESTED_AT, request).await;
+        watch_until(&format!("{workspace} to be checked"), &self.stage.workspaces(), workspace, |workspace| {
+            let Some(status) = &workspace.status else { return false };
+            let running = status.engine.as_ref().is_some_and(|engine| engine.run.is_some());
+            status.last_handled_reconcile_at.as_deref() == Some(request) && !running
+        })
+        .await
+    }
+
+    /// Waits until a plan needs approval, for a reason that holds this text.
+    pub(crate) async fn pending(&self, workspace: &str, text: &str) -> PlanStatus {
+        let workspace = self.condition(workspace, "ApprovalRequired", "True", text).await;
+        workspace.status.unwrap().engine.unwrap().plan.unwrap()
+    }
+
     pub(crate) async fn gone(&self, workspace: &str) {
         let workspaces = self.stage.workspaces();
         capt_testkit::eventually(&format!("{workspace} to be gone"), async || {
@@ -182,6 +234,20 @@ impl EngineStage {
         let secret = secrets.get_opt(name).await.unwrap()?;
         let text = |bytes: k8s_openapi::ByteString| String::from_utf8_lossy(&bytes.0).into_owned();
         Some(secret.data.unwrap_or_default().into_iter().map(|(key, value)| (key, text(value))).collect())
+    }
+
+    /// The Secret that holds the state of a Workspace.
+    pub(crate) async fn state(&self, workspace: &str) -> Option<Secret> {
+        self.stage.api::<Secret>().get_opt(&format!("tfstate-{workspace}-capt")).await.unwrap()
+    }
+
+    /// Deletes a Secret whatever holds it.
+    pub(crate) async fn wipe(&self, secret: &str) {
+        let secrets: Api<Secret> = self.stage.api();
+        secrets.delete(secret, &kube::api::DeleteParams::default()).await.unwrap();
+        if secrets.get_metadata_opt(secret).await.unwrap().is_some() {
+            self.stage.change::<Secret>(secret, json!({ "metadata": { "finalizers": null } })).await;
+        }
     }
 
     /// The names of all Secrets of this namespace.

@@ -49,6 +49,20 @@ fn hold(blocked: Blocked) -> Step {
     Step::Hold { blocked, until: None }
 }
 
+/// The state does not follow a backend that changes, and without it everything would be made a second time.
+fn other_backend(before: Option<&str>, now: Option<&str>) -> Blocked {
+    let word = |backend: Option<&str>| backend.unwrap_or("kubernetes, as CAPT keeps it").to_owned();
+    Blocked::new(
+        Reason::StateMissing,
+        format!(
+            "the state was kept by the backend {}, and what goes in now says {}: change it back, or move the state there yourself and annotate this Workspace with {}=true",
+            word(before),
+            word(now),
+            annotation::ACCEPT_MISSING_STATE
+        ),
+    )
+}
+
 fn is_missing(seen: &Active) -> bool {
     is_state_missing(&seen.state, seen.state_noted, &seen.memory)
 }
@@ -143,6 +157,12 @@ impl Keeping<'_> {
     /// Decides what becomes of a plan.
     fn judge(&self, ended: &Ended, plan: &Planned) -> Step {
         let seen = self.seen;
+        if seen.memory.applied.is_some()
+            && plan.elsewhere != seen.memory.elsewhere
+            && !seen.missing_state_accepted
+        {
+            return hold(other_backend(seen.memory.elsewhere.as_deref(), plan.elsewhere.as_deref()));
+        }
         if plan.is_empty() {
             return match () {
                 () if !self.is_in_line() => self.start(Operation::Outputs),
