@@ -12,7 +12,7 @@ use capt_testkit::home;
 use rustix::process::Signal;
 
 use super::diagnostics::Diagnostics;
-use super::stage::Stage;
+use super::stage::{NAMESPACE, Stage};
 
 /// How long it may take to end.
 const FAREWELL: Duration = Duration::from_secs(30);
@@ -52,6 +52,7 @@ impl CaptManager {
             .arg(directory)
             .arg("--terraform-binary")
             .arg(&terraform.program)
+            .env("POD_NAMESPACE", NAMESPACE)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(File::create(&messages)?)

@@ -21,8 +21,10 @@ use super::clock::SimulatedClock;
 use super::counting::{Counter, CountingEngine};
 use super::diagnostics::Diagnostics;
 
-/// What this machine calls itself, and CAPT's own namespace: neither is used.
-const NAME: &str = "capt-bench";
+/// The namespace of everything, CAPT's own included.
+pub(super) const NAMESPACE: &str = "default";
+/// What this machine calls itself in locks.
+const HOST: &str = "capt-bench";
 
 /// An API server of one's own.
 pub(super) struct Stage {
@@ -78,7 +80,7 @@ impl Manager {
         let engine = Arc::new(CountingEngine::new(engine, counter.clone()));
         let artifacts = directory.join("artifacts");
         let mut terraform =
-            TerraformOptions::new(engine, artifacts, stage.server()?, NAME.to_owned(), NAME.to_owned());
+            TerraformOptions::new(engine, artifacts, stage.server()?, NAMESPACE.to_owned(), HOST.to_owned());
         terraform.clock = clock.for_manager();
         let diagnostics = Diagnostics::choose().await?;
         let options = Options {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::counting::Counter;
 use super::diagnostics::LONG_QUIET;
-use super::stage::{Manager, Stage};
+use super::stage::{Manager, NAMESPACE, Stage};
 use super::tell;
 
 /// How long no further Workspace may become ready.
@@ -54,9 +54,9 @@ async fn put(stage: &Stage, count: u32) -> anyhow::Result<()> {
         "metadata": { "name": TEMPLATE },
         "spec": { "template": { "spec": { "forProvider": { "source": "Inline", "module": MODULE } } } },
     }))?;
-    let templates: Api<WorkspaceTemplate> = Api::namespaced(client.clone(), "default");
+    let templates: Api<WorkspaceTemplate> = Api::namespaced(client.clone(), NAMESPACE);
     templates.create(&PostParams::default(), &template).await.context("making the template")?;
-    let applies: Api<WorkspaceTemplateApply> = Api::namespaced(client, "default");
+    let applies: Api<WorkspaceTemplateApply> = Api::namespaced(client, NAMESPACE);
     let make = async |number| {
         let apply = serde_json::from_value(apply(number))?;
         applies.create(&PostParams::default(), &apply).await.context("making an apply")?;

@@ -21,13 +21,11 @@ pub fn rules() -> Vec<PolicyRule> {
     )
 }
 
-/// Every rule of the Role in the namespace of the manager's Lease.
-pub fn leader_election_rules() -> Vec<PolicyRule> {
-    vec![
-        rule("coordination.k8s.io", &["leases"], &["get", "list", "watch", "create", "update"]),
-        // A lock whose holder was a pod is dead when the pod is.
-        rule("", &["pods"], &["get"]),
-    ]
+/// Every rule of the Role in the manager's own namespace.
+pub fn own_namespace_rules() -> Vec<PolicyRule> {
+    let leader_election =
+        rule("coordination.k8s.io", &["leases"], &["get", "list", "watch", "create", "update"]);
+    merged([vec![leader_election], crate::workspace::own_namespace_rules()].into_iter().flatten())
 }
 
 /// A rule for some resources of a group.
@@ -74,7 +72,7 @@ mod tests {
 
     #[test]
     fn nothing_asks_for_everything() {
-        for rule in rules().into_iter().chain(leader_election_rules()) {
+        for rule in rules().into_iter().chain(own_namespace_rules()) {
             assert!(!rule.verbs.iter().any(|verb| verb == "*"), "{rule:?}");
             assert!(!rule.resources.iter().flatten().any(|resource| resource == "*"), "{rule:?}");
         }

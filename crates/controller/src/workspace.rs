@@ -52,6 +52,8 @@ pub(crate) use serving::{Serving, follow_owner};
 const MOST_ROUNDS: u32 = 5;
 /// What cannot be published is tried again after this, if nothing else happens.
 const PATIENCE: Duration = Duration::from_secs(300);
+/// After what was written it is looked again, if nothing else brings that about.
+const MOMENT: Duration = Duration::from_secs(1);
 /// What could not be fetched is tried again after this.
 const FETCHED_AGAIN: Duration = Duration::from_secs(60);
 
@@ -102,6 +104,14 @@ pub(crate) fn rules() -> Vec<PolicyRule> {
     ];
     rules.extend(access::rules());
     rules.extend(state::rules());
+    rules
+}
+
+/// What this driver needs permission for in CAPT's own namespace.
+pub(crate) fn own_namespace_rules() -> Vec<PolicyRule> {
+    let mut rules = access::own_namespace_rules();
+    // A lock whose holder was a pod is dead when the pod is.
+    rules.push(rule("", &["pods"], &["get"]));
     rules
 }
 
@@ -185,6 +195,8 @@ fn next_look(step: &Step, blocked: bool, now: Timestamp) -> Action {
         Step::Hold { blocked, until: None } if blocked.reason == Reason::SourceNotReady => {
             return Action::requeue(FETCHED_AGAIN);
         }
+        // What follows from it need not have an event, the next comparison with reality least of all.
+        Step::Publish | Step::Confirm | Step::Claim => return Action::requeue(MOMENT),
         Step::Hold { until, .. } => *until,
         Step::AwaitLock { until, .. } => Some(*until),
         Step::Settled { next_check }
@@ -196,10 +208,7 @@ fn next_look(step: &Step, blocked: bool, now: Timestamp) -> Action {
         | Step::Pause
         | Step::Wait
         | Step::Interrupt
-        | Step::Claim
         | Step::Start(_)
-        | Step::Publish
-        | Step::Confirm
         | Step::AwaitOthers(_)
         | Step::Orphan
         | Step::Finish => None,

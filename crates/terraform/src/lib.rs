@@ -36,7 +36,7 @@ pub use fingerprint::fingerprint;
 pub use output::{Output, Outputs};
 pub use plan::{Action, AttributeChange, Change, OutputChange, Plan, PlanHash};
 pub use process::{ProcessEngine, Settings};
-pub use redact::{REDACTED, Redactor};
+pub use redact::{REDACTED, Redactor, carried};
 pub use run::{
     Arguments, Backend, EnvironmentVariable, ExtraFile, Format, HiddenValue, Identity, InvalidRun, Limits,
     Locking, Operation, Place, PullPolicy, Run, Source, VariableFile,

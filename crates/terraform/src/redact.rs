@@ -9,7 +9,8 @@ use aho_corasick::AhoCorasick;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use crate::run::Run;
+use crate::run::{HiddenValue, Run};
+use crate::secret::Secret;
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "(sensitive value)";
@@ -70,6 +71,23 @@ impl fmt::Debug for Redactor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Redactor")
     }
+}
+
+/// What a later run is told of the secrets of earlier ones is no longer than this.
+const MOST_CARRIED: usize = 64 << 10;
+
+/// The secret values of an earlier run, for one that meets them in the state; the newest first, as far as there is room.
+pub fn carried(earlier: &Run) -> Vec<HiddenValue> {
+    let own = collect::secrets(&Run { hidden: Vec::new(), ..earlier.clone() });
+    let older = earlier.hidden.iter().map(|hidden| hidden.value.expose().to_vec());
+    let (mut known, mut room) = (BTreeSet::new(), MOST_CARRIED);
+    let mut fits = |value: &Vec<u8>| {
+        let left = room.checked_sub(value.len()).filter(|_| known.insert(value.clone()));
+        room = left.unwrap_or(room);
+        left.is_some()
+    };
+    let values = own.into_iter().chain(older).filter(|value| fits(value));
+    values.map(|value| HiddenValue { value: Secret::new(value) }).collect()
 }
 
 /// Secrets that overlap are hidden as one: no end of the shorter may be left standing.
@@ -164,6 +182,21 @@ mod tests {
 
         assert!(clean.contains(REDACTED), "{clean}");
         assert!(!clean.contains("word"), "{clean}");
+    }
+
+    #[test]
+    fn secrets_are_carried_from_run_to_run_the_newest_first_as_far_as_there_is_room() {
+        let hidden = |text: &str| HiddenValue { value: Secret::from(text) };
+        let earlier: Run = serde_json::from_value(serde_json::json!({
+            "identity": "uid-1", "workspace": "w", "operation": "plan", "backend": "local",
+            "source": { "inline": { "format": "Hcl", "content": "" } },
+            "environment": [{ "name": "T", "sensitive": true, "value": "newest" }],
+        }))
+        .unwrap();
+        let large = "x".repeat(MOST_CARRIED);
+        let earlier = Run { hidden: vec![hidden("older"), hidden(&large), hidden("newest"), hidden("oldest")], ..earlier };
+
+        assert_eq!(carried(&earlier), [hidden("newest"), hidden("older"), hidden("oldest")]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use capt_api::names::{MANAGED_BY_CAPT, label};
-use capt_controller::rbac::{leader_election_rules, rules};
+use capt_controller::rbac::{own_namespace_rules, rules};
 use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding, RoleRef, Subject};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -13,7 +13,6 @@ use crate::repository::CONFIG;
 
 const NAMESPACE: &str = "capt-system";
 const MANAGER: &str = "capt-manager";
-const LEADER_ELECTION: &str = "capt-leader-election";
 
 pub(super) fn add(files: &mut Files) -> anyhow::Result<()> {
     let directory = Path::new(CONFIG).join("rbac");
@@ -24,8 +23,8 @@ pub(super) fn add(files: &mut Files) -> anyhow::Result<()> {
     );
     put("cluster-role.yaml", document(&cluster_role())?);
     put("cluster-role-binding.yaml", document(&cluster_role_binding())?);
-    put("leader-election-role.yaml", document(&leader_election_role())?);
-    put("leader-election-role-binding.yaml", document(&leader_election_role_binding())?);
+    put("role.yaml", document(&role())?);
+    put("role-binding.yaml", document(&role_binding())?);
     Ok(())
 }
 
@@ -41,14 +40,14 @@ fn cluster_role_binding() -> ClusterRoleBinding {
     }
 }
 
-fn leader_election_role() -> Role {
-    Role { metadata: local(LEADER_ELECTION), rules: Some(leader_election_rules()) }
+fn role() -> Role {
+    Role { metadata: local(MANAGER), rules: Some(own_namespace_rules()) }
 }
 
-fn leader_election_role_binding() -> RoleBinding {
+fn role_binding() -> RoleBinding {
     RoleBinding {
-        metadata: local(LEADER_ELECTION),
-        role_ref: role_ref("Role", LEADER_ELECTION),
+        metadata: local(MANAGER),
+        role_ref: role_ref("Role", MANAGER),
         subjects: Some(vec![manager()]),
     }
 }

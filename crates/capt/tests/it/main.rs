@@ -4,6 +4,7 @@
 mod crds;
 mod engine;
 mod examples;
+mod leaks;
 mod manager;
 mod up;
 mod usage;

@@ -49,7 +49,7 @@ impl Place {
 }
 
 /// On a new machine that takes minutes, which a start may not.
-fn get_terraform() {
+pub(crate) fn get_terraform() {
     if capt_terraform::find(None, env::var_os("PATH").as_deref()).is_err() {
         let finder = Finder::new(Catalog::embedded().unwrap(), Environment::of_process());
         finder.find("tofu", &Progress::stderr()).unwrap();

@@ -42,11 +42,17 @@ pub(super) fn rules() -> Vec<PolicyRule> {
     let mut rules = granted();
     rules.extend([
         rule("", &["secrets"], &["list"]),
-        rule("", &["serviceaccounts"], objects),
-        rule("", &["serviceaccounts/token"], &["create"]),
         rule("rbac.authorization.k8s.io", &["roles", "rolebindings"], objects),
     ]);
     rules
+}
+
+/// What this needs in CAPT's own namespace. Whoever may ask for tokens of any account may do anything, so nowhere else.
+pub(super) fn own_namespace_rules() -> Vec<PolicyRule> {
+    vec![
+        rule("", &["serviceaccounts"], &["get", "create", "patch", "delete"]),
+        rule("", &["serviceaccounts/token"], &["create"]),
+    ]
 }
 
 /// What the kubernetes backends of Terraform and OpenTofu call.

@@ -186,14 +186,23 @@ impl Acting<'_> {
     async fn inputs(&self, which: Which) -> Result<Option<(Run, String)>, Error> {
         match which {
             Which::Current => {
-                Ok(self.seen.resolved.as_ref().map(|it| (it.run.clone(), it.fingerprint.clone())))
+                let Some(resolved) = &self.seen.resolved else { return Ok(None) };
+                let mut run = resolved.run.clone();
+                // The state still holds what went in before: nothing printed may contain that either.
+                run.hidden = self.kept().await?.as_ref().map(capt_terraform::carried).unwrap_or_default();
+                Ok(Some((run, resolved.fingerprint.clone())))
             }
-            Which::Kept => {
-                let (client, options) = (&self.context.client, &self.terraform.options);
-                let run = self.terraform.records.inputs(client, self.place, &options.artifacts).await?;
-                Ok(run.zip(self.seen.record.kept.clone()))
-            }
+            Which::Kept => Ok(self.kept().await?.zip(self.seen.record.kept.clone())),
         }
+    }
+
+    /// What went into the last apply, if it is kept.
+    async fn kept(&self) -> Result<Option<Run>, Error> {
+        if self.seen.record.kept.is_none() {
+            return Ok(None);
+        }
+        let artifacts = &self.terraform.options.artifacts;
+        self.terraform.records.inputs(&self.context.client, self.place, artifacts).await
     }
 
     /// Gives the run access to the state, by a token of its own.

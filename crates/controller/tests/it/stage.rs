@@ -40,7 +40,7 @@ pub(crate) async fn prepare(cluster: &TestCluster) {
 
 /// Gives the manager's user the permissions that its drivers declare, and no others.
 pub(crate) async fn permit(cluster: &TestCluster) {
-    let permissions = [rbac::rules(), rbac::leader_election_rules()].concat();
+    let permissions = [rbac::rules(), rbac::own_namespace_rules()].concat();
     let role = json!({ "metadata": { "name": "capt-manager" }, "rules": permissions });
     let binding = json!({
         "metadata": { "name": "capt-manager" },

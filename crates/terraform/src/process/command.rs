@@ -95,6 +95,7 @@ impl Session<'_> {
                 stdin,
                 stdout,
                 stderr,
+                expendable: false,
             })
         })
     }

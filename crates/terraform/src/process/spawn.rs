@@ -23,6 +23,8 @@ pub(super) struct Start<'a> {
     /// A file, never a pipe: a pipe breaks when we die, and takes Terraform along.
     pub(super) stdout: File,
     pub(super) stderr: File,
+    /// Whether it is killed when nobody waits for it any more.
+    pub(super) expendable: bool,
 }
 
 /// Starts the process in a group of its own, so that signals meant for us do not reach it. What it writes (states, plans)
@@ -41,7 +43,7 @@ pub(super) fn spawn(start: Start<'_>) -> io::Result<Child> {
         .stdout(start.stdout)
         .stderr(start.stderr)
         .process_group(0)
-        .kill_on_drop(false)
+        .kill_on_drop(start.expendable)
         .spawn();
     umask(before);
     spawned

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::output::{self, Outputs};
 use crate::plan::{self, Plan, PlanHash};
 use crate::private;
-use crate::run::{Backend, InvalidRun, Operation, Source};
+use crate::run::{Backend, InvalidRun, Locking, Operation, Source};
 use crate::source_address;
 use crate::workdir::{SavedPlan, Stamp, Workdir, acquire, initialised_kind};
 
@@ -129,7 +129,11 @@ impl Session<'_> {
 
     async fn push_state(&self) -> Result<(), Error> {
         let path = self.workdir.errored_state();
-        let locking = self.locking();
+        // The apply that could not store its state could not release its lock either: waiting for that would be in vain.
+        let locking = match self.run.locking {
+            Locking::Wait(_) => "-lock-timeout=0s".to_owned(),
+            Locking::None => self.locking(),
+        };
         let file = path.to_string_lossy();
         let pushed = self.command(self.plain(Verb::StatePush, &["state", "push", &locking, &file])).await;
         pushed

@@ -31,6 +31,7 @@ pub(super) async fn read(settings: &Settings) -> Result<Version, Error> {
         stdin: std::process::Stdio::null(),
         stdout: private::empty(&printed).map_err(failed)?,
         stderr: private::empty(&home.path().join("version.err")).map_err(failed)?,
+        expendable: true,
     };
     let mut child = spawn::spawn(start).map_err(failed)?;
     let Ok(ended) = timeout(ANSWERED_WITHIN, child.wait()).await else {

@@ -18,7 +18,7 @@ use crate::workspace::state;
 
 /// The rest of the driver's rules are needed to make and remove states.
 async fn set() -> (Stage, TerraformOptions) {
-    let stage = Stage::set(rules()).await;
+    let stage = Stage::set([rules(), own_namespace_rules()].concat()).await;
     let cluster = TestCluster::shared().await;
     let home = cluster.namespace("home").await;
     let kubeconfig: Value = serde_saphyr::from_str(&cluster.control_plane().kubeconfig()).unwrap();

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use capt_api::crossplane::ModuleSource;
-use capt_api::names::annotation;
+use capt_api::crossplane::{ModuleSource, WorkspaceSpec};
+use capt_api::names::{Reason, annotation};
+use capt_core::apply::Blocked;
 use capt_core::workspace::observed::{Ending, Memory};
 use capt_core::workspace::policy;
 use capt_core::workspace::status::Effect;
@@ -14,6 +15,9 @@ use tracing::warn;
 use super::{Acting, Done};
 use crate::error::Error;
 use crate::workspace::{connection_secret, state};
+
+/// What a Workspace may have besides its metadata and conditions; the API server's store takes 1.5 MiB.
+const LARGEST: usize = 1_400_000;
 
 impl Acting<'_> {
     /// First the connection Secret, then the record, then (by the caller) the status: whoever sees Ready finds everything there.
@@ -30,8 +34,15 @@ impl Acting<'_> {
                     }
                     published = Some(written.digest);
                 }
-                Err(blocked) => return Ok(Done::Blocked(blocked)),
+                Err(blocked) => return Ok(self.refused(blocked)),
             }
+        }
+        let told: BTreeMap<String, Value> = outputs
+            .iter()
+            .filter_map(|(name, output)| Some((name.clone(), output.status_value()?)))
+            .collect();
+        if let Some(blocked) = too_large(&self.workspace.spec, &told) {
+            return Ok(self.refused(blocked));
         }
         let applied = matches!(over.ended.result, Ending::Applied { .. });
         let before = &self.seen.record.memory;
@@ -60,20 +71,35 @@ impl Acting<'_> {
         self.tidy_plan_text().await?;
         self.drop_unused_state(memory.elsewhere.as_deref()).await?;
         self.terraform.runs.settle(&self.place.workspace_uid);
-        let told: BTreeMap<String, Value> = outputs
-            .iter()
-            .filter_map(|(name, output)| Some((name.clone(), output.status_value()?)))
-            .collect();
         let for_provider = &self.workspace.spec.for_provider;
         let remote_source =
             (for_provider.source == ModuleSource::Remote).then(|| without_login(&for_provider.module));
         Ok(Done::Told(Effect::Published { outputs: told, applied, remote_source }))
     }
 
+    /// Nobody takes these outputs. If what goes in has changed since, the next apply may give others.
+    fn refused(&self, blocked: Blocked) -> Done {
+        let ended = self.seen.over.as_ref().map(|over| &over.ended.fingerprint);
+        if self.seen.resolved.as_ref().is_some_and(|it| Some(&it.fingerprint) != ended) {
+            self.terraform.runs.settle(&self.place.workspace_uid);
+            return Done::Again;
+        }
+        Done::Blocked(blocked)
+    }
+
     pub(super) fn has_shown_plan(&self) -> bool {
         let engine = self.workspace.status.as_ref().and_then(|status| status.engine.as_ref());
         engine.is_some_and(|engine| engine.plan.is_some())
     }
+}
+
+/// The API server would refuse the whole status, and the outputs with it.
+fn too_large(spec: &WorkspaceSpec, told: &BTreeMap<String, Value>) -> Option<Blocked> {
+    let bytes = json!([spec, told]).to_string().len();
+    let message = format!(
+        "the spec and those outputs that are not sensitive have {bytes} bytes together, but a Workspace holds {LARGEST} at most: take large outputs out of the module"
+    );
+    (bytes > LARGEST).then(|| Blocked::new(Reason::OutputsRefused, message))
 }
 
 /// An address may hold a password; the spec shows it, but nothing else has to.

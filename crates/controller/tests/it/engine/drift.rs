@@ -1,6 +1,7 @@
 //! What differs from what was applied, although nobody changed what goes in.
 
 use std::fs;
+use std::sync::Arc;
 use std::time::Duration;
 
 use capt_api::names::annotation;
@@ -9,6 +10,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::json;
 
 use super::modules::following;
+use super::recording::Recording;
 use super::stage::{EngineStage, find, output};
 
 /// A Workspace that is what the file `real` says, with this policy.
@@ -70,7 +72,7 @@ async fn drift_that_is_to_be_ignored_is_neither_looked_for_nor_corrected() {
 #[tokio::test(flavor = "multi_thread")]
 async fn reality_is_compared_by_itself_now_and_then() {
     let mut stage = EngineStage::without_manager().await;
-    let engine = stage.process_engine().await;
+    let engine = Arc::new(Recording::new(stage.process_engine().await));
     stage.start_manager_with(engine, |options| options.drift_interval = Duration::from_secs(2)).await;
     let name = put(&stage, None).await;
     for reality in ["drifted once", "drifted"] {

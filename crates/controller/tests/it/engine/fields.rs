@@ -164,7 +164,7 @@ async fn an_external_name_is_the_name_of_the_terraform_workspace() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_secret_of_another_namespace_has_to_be_granted() {
+async fn a_secret_of_another_namespace_is_used_as_long_as_it_is_granted() {
     let stage = EngineStage::set().await;
     let theirs = Stage::without_manager().await;
     theirs.put_secret("values", &[("tfvars", "a = 1\nb = 2\nc = 3")]).await;
@@ -173,13 +173,20 @@ async fn a_secret_of_another_namespace_has_to_be_granted() {
         "varFiles": [{ "source": "SecretKey", "secretKeyRef": key(&theirs.namespace, "values", "tfvars") }],
     } });
     let name = stage.put_spec("demo", spec, json!({})).await;
+    let apply = format!("{name}-apply");
+    stage.stage.condition(&apply, "Ready", "False", "ReferenceNotGranted").await;
+
+    // This manager watches its own namespace only, and sees a grant when it looks again.
+    let grant = |to: Option<&str>| json!({ "metadata": { "annotations": { annotation::GRANTED_TO: to } } });
+    theirs.change::<Secret>("values", grant(Some(stage.namespace()))).await;
+    stage.change_apply("demo", json!({ "metadata": { "annotations": { "look": "again" } } })).await;
+    stage.ready(&name).await;
+    theirs.change::<Secret>("values", grant(None)).await;
+    stage.annotate(&name, "look", "again").await;
     stage.condition(&name, "Synced", "False", annotation::GRANTED_TO).await;
 
-    let grant = json!({ "metadata": { "annotations": { annotation::GRANTED_TO: stage.namespace() } } });
-    theirs.change::<Secret>("values", grant).await;
-    // This manager watches its own namespace only.
-    stage.annotate(&name, annotation::RECONCILE_REQUESTED_AT, "now").await;
-    stage.ready(&name).await;
+    stage.delete_apply("demo").await;
+    stage.gone(&name).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,7 @@
 //! Modules that Flux keeps.
 
-use std::io::{BufRead, BufReader, Write};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -80,7 +81,10 @@ impl Server {
     /// Offers a module from now on.
     async fn offer(&self, stage: &EngineStage, module: &str) {
         let content = archive(module);
-        let digest: String = Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut digest = String::new();
+        for byte in Sha256::digest(&content) {
+            write!(digest, "{byte:02x}").unwrap();
+        }
         *self.archive.lock().unwrap() = content;
         let status = json!({ "status": { "artifact": {
             "url": self.address, "digest": format!("sha256:{digest}"), "revision": format!("main@{digest}"),

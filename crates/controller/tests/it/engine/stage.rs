@@ -28,7 +28,7 @@ pub(crate) fn binary() -> PathBuf {
         let ready = capt_terraform::find(named.as_deref(), env::var_os("PATH").as_deref());
         ready.unwrap_or_else(|_| {
             let finder = Finder::new(Catalog::embedded().unwrap(), Environment::of_process());
-            finder.find("tofu", &Progress::stderr()).unwrap_or_else(|error| panic!("{error}"))
+            finder.find("tofu", &Progress::stderr()).unwrap()
         })
     });
     BINARY.clone()

@@ -115,6 +115,7 @@ async fn what_was_made_while_the_api_server_was_away_is_neither_lost_nor_made_tw
     wire.mend().await;
     request(&stage, &name, 1).await;
 
+    eventually("the state to be stored", async || files(&directory, "errored.tfstate").is_empty()).await;
     stage.output(&name, "said", json!("one")).await;
     stage.ready(&name).await;
     assert_eq!(fs::read_to_string(&made).unwrap(), "made\n");

@@ -2,68 +2,64 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use capt_terraform::scripted::{ScriptedEngine, Turn};
 use capt_terraform::{Engine, Error, ProcessEngine, Settings, Verb};
-use rstest::rstest;
 use serde_json::json;
 
 use super::{assert_kept, good, good_of, put, request, told};
 use crate::engine::stage::{EngineStage, binary, find};
 
-/// The real binary, but a `plan` does this first as long as the file `trouble` is there.
-fn troubled(stage: &EngineStage, trouble: &str) -> PathBuf {
-    let path = stage.file("terraform");
+/// A stage with the real binary, but a `plan` first does what the file `trouble` says, if it is there.
+async fn troubled() -> EngineStage {
+    let mut stage = EngineStage::without_manager().await;
+    let script = stage.file("terraform");
     let text = format!(
-        "#!/bin/sh\nhere=$(dirname \"$0\")\nif [ \"$1\" = plan ] && [ -e \"$here/trouble\" ]; then\n{trouble}\nfi\nexec '{}' \"$@\"\n",
+        "#!/bin/sh\nhere=$(dirname \"$0\")\nif [ \"$1\" = plan ] && [ -e \"$here/trouble\" ]; then . \"$here/trouble\"; fi\nexec '{}' \"$@\"\n",
         binary().display()
     );
-    fs::write(&path, text).unwrap();
-    fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
-    path
-}
-
-async fn stage_with(trouble: &str) -> EngineStage {
-    let mut stage = EngineStage::without_manager().await;
-    let settings = Settings::new(stage.directory.path().join("workspaces"), troubled(&stage, trouble));
+    fs::write(&script, text).unwrap();
+    fs::set_permissions(&script, Permissions::from_mode(0o755)).unwrap();
+    let settings = Settings::new(stage.directory.path().join("workspaces"), script);
     let engine: Arc<dyn Engine> = Arc::new(ProcessEngine::start(settings).await.unwrap());
     stage.start_manager_with(engine, |_| {}).await;
     stage
 }
 
-#[rstest]
-#[case::a_crash("echo 'panic: out of luck' >&2; kill -SEGV $$", "out of luck")]
-#[case::a_full_disk("cat \"$0\" > /dev/full; exit 1", "No space left on device")]
-#[case::an_odd_end("exit 42", "plan failed (exit status: 42)")]
-#[case::a_kill("kill -KILL $$", "plan failed (signal: 9")]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_binary_that_fails_is_told_and_tried_again(#[case] trouble: &str, #[case] text: &str) {
-    let stage = stage_with(trouble).await;
-    fs::write(stage.file("trouble"), "").unwrap();
+async fn a_binary_that_fails_is_told_and_tried_again() {
+    const ALL: [(&str, &str); 4] = [
+        ("echo 'panic: out of luck' >&2; kill -SEGV $$", "out of luck"),
+        ("cat \"$0\" > /dev/full; exit 1", "No space left on device"),
+        ("exit 42", "plan failed (exit status: 42)"),
+        ("kill -KILL $$", "plan failed (signal: 9"),
+    ];
+    let stage = troubled().await;
+    fs::write(stage.file("trouble"), ALL[0].0).unwrap();
     let name = put(&stage, "demo", good("one")).await;
-    told(&stage, &name, text).await;
+    told(&stage, &name, ALL[0].1).await;
 
     fs::remove_file(stage.file("trouble")).unwrap();
-    request(&stage, &name, 1).await;
+    request(&stage, &name, 0).await;
     let ready = stage.ready(&name).await;
     let before = good_of(&stage, &ready).await;
 
-    fs::write(stage.file("trouble"), "").unwrap();
-    put(&stage, "demo", good("two")).await;
-    told(&stage, &name, text).await;
-    assert_kept(&stage, &name, &before).await;
+    for (number, (trouble, text)) in (1..).zip(ALL) {
+        fs::write(stage.file("trouble"), trouble).unwrap();
+        request(&stage, &name, number).await;
+        told(&stage, &name, text).await;
+        assert_kept(&stage, &name, &before).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_that_hangs_holds_up_nobody_else_and_ends_with_its_apply() {
-    let stage = stage_with(
-        "touch \"$here/hangs\"; rm \"$here/trouble\"; trap 'exit 1' INT; while :; do sleep 0.05; done",
-    )
-    .await;
-    fs::write(stage.file("trouble"), "").unwrap();
+    let stage = troubled().await;
+    let trouble =
+        "rm \"$here/trouble\"; touch \"$here/hangs\"; trap 'exit 1' INT; while :; do sleep 0.05; done";
+    fs::write(stage.file("trouble"), trouble).unwrap();
     let hanging = put(&stage, "hanging", good("one")).await;
     capt_testkit::eventually("a plan to hang", async || stage.file("hangs").exists()).await;
 

@@ -3,7 +3,7 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{inline, put, story, told};
+use super::{assert_that_nothing_is_lost, assert_told, good, inline, put, told};
 use crate::engine::stage::EngineStage;
 
 const SYNTAX: &str = "locals {\n  fine = 1\n}\nresource \"terraform_data\" \"one\" {\n  input = [1,\n}\n";
@@ -42,7 +42,7 @@ resource "terraform_data" "two" {
 }
 "#;
 const PROVISIONER: &str = r#"
-resource "terraform_data" "one" {
+resource "terraform_data" "three" {
   provisioner "local-exec" { command = "echo no such region >&2; exit 7" }
 }
 "#;
@@ -63,10 +63,32 @@ resource "terraform_data" "one" {
 )]
 #[case::before_the_apply(inline(PRECONDITION), &["plan failed", "The cluster needs a network.", "main.tf line 5"])]
 #[case::in_the_apply(inline(POSTCONDITION), &["apply failed", "The cluster did not become healthy."])]
-#[case::in_a_command(inline(PROVISIONER), &["apply failed", "terraform_data.one", "exit status 7", "no such region"])]
+#[case::in_a_command(inline(PROVISIONER), &["apply failed", "terraform_data.three", "exit status 7", "no such region"])]
 #[tokio::test(flavor = "multi_thread")]
-async fn what_terraform_refuses_is_told_in_its_words(#[case] bad: Value, #[case] texts: &[&str]) {
-    story(bad, texts).await;
+async fn what_terraform_refuses_is_told_in_its_words_until_it_is_mended(
+    #[case] bad: Value,
+    #[case] texts: &[&str],
+) {
+    let stage = EngineStage::set().await;
+    let name = put(&stage, "demo", bad).await;
+    assert_told(&stage, &name, texts).await;
+
+    put(&stage, "demo", good("one")).await;
+
+    stage.output(&name, "said", json!("one")).await;
+    stage.ready(&name).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_terraform_refuses_loses_nothing() {
+    assert_that_nothing_is_lost(vec![
+        (inline(SYNTAX), &["main.tf line 6"]),
+        (inline(MISSING), &["No value for required variable"]),
+        (inline(PROVIDER), &["localhost:1/nobody/nowhere"]),
+        (inline(PRECONDITION), &["The cluster needs a network."]),
+        (inline(PROVISIONER), &["no such region"]),
+    ])
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -79,7 +101,7 @@ async fn bad_ones_do_not_stop_a_good_one() {
         bad.push(put(&stage, &format!("bad{index}"), inline(module)).await);
     }
 
-    let name = put(&stage, "demo", super::good("one")).await;
+    let name = put(&stage, "demo", good("one")).await;
 
     stage.output(&name, "said", json!("one")).await;
     stage.ready(&name).await;
