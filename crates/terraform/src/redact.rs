@@ -145,6 +145,11 @@ fn base64_forms(value: &[u8]) -> Vec<String> {
             forms.extend([STANDARD_NO_PAD.encode(inner), URL_SAFE_NO_PAD.encode(inner)]);
         }
     }
+    // Tools print it in lines of 76 letters, and OpenSSL in lines of 64.
+    for width in [57, 48].into_iter().filter(|width| value.len() > *width) {
+        let lines = value.chunks(width).map(|line| &line[..line.len() / 3 * 3]);
+        forms.extend(lines.filter(|line| line.len() >= 6).map(|line| STANDARD_NO_PAD.encode(line)));
+    }
     forms
 }
 
@@ -185,6 +190,19 @@ mod tests {
     }
 
     #[test]
+    fn a_long_secret_is_hidden_in_lines_of_base64() {
+        let secret: Vec<u8> = (b' '..b'~').collect();
+        let printed = STANDARD.encode([&secret[..], b"\n"].concat());
+        for width in [76, 64] {
+            let (first, second) = printed.split_at(width);
+            let clean = Redactor::new([secret.clone()]).redact(&format!("{first}\n{second}"));
+
+            assert_eq!(clean.matches(REDACTED).count(), 2, "{clean}");
+            assert!(!clean.contains(&first[..8]) && !clean.contains(&second[..8]), "{clean}");
+        }
+    }
+
+    #[test]
     fn secrets_are_carried_from_run_to_run_the_newest_first_as_far_as_there_is_room() {
         let hidden = |text: &str| HiddenValue { value: Secret::from(text) };
         let earlier: Run = serde_json::from_value(serde_json::json!({
@@ -194,7 +212,10 @@ mod tests {
         }))
         .unwrap();
         let large = "x".repeat(MOST_CARRIED);
-        let earlier = Run { hidden: vec![hidden("older"), hidden(&large), hidden("newest"), hidden("oldest")], ..earlier };
+        let earlier = Run {
+            hidden: vec![hidden("older"), hidden(&large), hidden("newest"), hidden("oldest")],
+            ..earlier
+        };
 
         assert_eq!(carried(&earlier), [hidden("newest"), hidden("older"), hidden("oldest")]);
     }

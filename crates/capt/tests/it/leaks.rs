@@ -47,7 +47,7 @@ resource "terraform_data" "one" {
   input            = { json = var.json, pem = var.pem, hcl = var.hcl }
   triggers_replace = [var.json]
   provisioner "local-exec" {
-    command     = "env; echo \"$A\"; echo \"$A\" | base64; printf '%s' \"$B\"; cat credentials.ini >&2"
+    command     = "env; echo \"$A\"; printf '%s' \"$B\"; echo \"$A\" | base64; echo \"$B\" | base64; cat credentials.ini >&2"
     environment = { A = var.json, B = var.pem }
   }
 }

@@ -4,6 +4,7 @@ mod finish;
 mod publish;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use capt_api::Workspace;
 use capt_api::names::{Reason, annotation, finalizer};
@@ -23,6 +24,9 @@ use super::runs::Order;
 use super::{Terraform, plan_text, snapshot, state};
 use crate::context::Context;
 use crate::error::Error;
+
+/// How long a command waits for a lock that somebody holds.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 
 /// What came of a step.
 pub(super) enum Done {
@@ -159,6 +163,8 @@ impl Acting<'_> {
             state::begin(&self.context.client, self.place).await?;
         }
         let mut run = self.ready(run).await?.with(operation(&start.operation));
+        // A lock that somebody holds is told soon; it is tried again later.
+        run.locking = Locking::Wait(LOCK_PATIENCE);
         if self.seen.terminating {
             // In a namespace that is being deleted no Lease can be made. CAPT alone runs this Workspace.
             run.locking = Locking::None;

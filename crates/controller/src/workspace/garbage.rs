@@ -38,7 +38,7 @@ pub(crate) async fn collect_garbage(context: Arc<Context>, terraform: Arc<Terraf
         match terraform.options.engine.collect(&known).await {
             Ok(removed) if removed.is_empty() => {}
             Ok(removed) => {
-                info!(count = removed.len(), "removed working directories of Workspaces that are gone")
+                info!(count = removed.len(), "removed working directories of Workspaces that are gone");
             }
             Err(error) => {
                 warn!(error = &error as &dyn std::error::Error, "working directories could not be tidied up");

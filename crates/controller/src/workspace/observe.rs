@@ -1,5 +1,6 @@
 //! Sees everything that the decision about a Workspace rests on.
 
+mod facts;
 mod origin;
 mod wishes;
 
@@ -7,11 +8,10 @@ use std::sync::Arc;
 
 use capt_api::Workspace;
 use capt_api::engine_status::RunOperation;
-use capt_api::names::{annotation, finalizer};
+use capt_api::names::annotation;
 use capt_core::apply::Blocked;
 use capt_core::workspace::lock::Holder;
-use capt_core::workspace::observed::{Active, Connection, Deleting, Ended, Ending, Inputs, Observed, State};
-use capt_core::workspace::policy;
+use capt_core::workspace::observed::{Connection, Ended, Ending, Observed, State};
 use capt_core::workspace::standing::{Standing, standing};
 use capt_terraform::{Backend, Run, Secret};
 use k8s_openapi::api::core::v1::{Namespace, Pod};
@@ -27,6 +27,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::index::{Dependency, Dependent, Name, Notes};
 use crate::stop::Stop;
+use facts::Facts;
 use origin::Source;
 use wishes::Wishes;
 
@@ -126,21 +127,7 @@ async fn look_closely(
     let place = Place::of(&full, source.owner(), &terraform.options.home_namespace);
     let client = &context.client;
     let record = terraform.records.load(client, &place).await?;
-    let resolving = Resolving {
-        workspace: &full,
-        place: &place,
-        context,
-        options: &terraform.options,
-        notes,
-        // Made when a run needs it: nothing that is decided depends on it.
-        kubeconfig: Secret::new(String::new()),
-        provider_lock: record.provider_lock.clone(),
-    };
-    let resolved = match resolving.resolve().await {
-        Ok(resolved) => Ok(resolved),
-        Err(Stop::Blocked(blocked)) => Err(blocked),
-        Err(Stop::Failed(error)) => return Err(error),
-    };
+    let resolved = resolve(&full, &place, &record, notes, context, terraform).await?;
     let over = terraform.runs.over(&uid);
     let elsewhere = record.memory.elsewhere.is_some()
         || over.as_ref().is_some_and(|over| over.elsewhere.is_some())
@@ -153,68 +140,26 @@ async fn look_closely(
     };
     let mut ended = over.as_ref().map(|over| over.ended.clone());
     judge_lock(&mut ended, &record, context, terraform).await?;
-    let state = found.as_ref().map_or(State::Elsewhere, |found| found.state.clone());
     let state_note = source.noted(annotation::STATE, &full);
     let deleting = full.metadata.deletion_timestamp.is_some();
     let terminating = deleting && is_terminating(&place.namespace, context).await?;
     let request = request(&full, terraform);
-    let inputs = resolved
-        .as_ref()
-        .map(|resolved| Inputs {
-            fingerprint: resolved.fingerprint.clone(),
-            digest: noted(&full, annotation::APPLIED_DIGEST),
-        })
-        .map_err(Blocked::clone);
-    let missing_state_accepted = noted(&full, annotation::ACCEPT_MISSING_STATE).as_deref() == Some("true");
-    let force_unlock = noted(&full, annotation::FORCE_UNLOCK);
-    let held = full.finalizers().iter().any(|entry| entry == finalizer::MANAGED_RESOURCE);
-    let wishes = Wishes::of(&full, source, &record.memory, ended.as_ref(), terraform);
+    let facts = Facts {
+        workspace: &full,
+        record: &record,
+        inputs: resolved.as_ref().map(|it| it.fingerprint.clone()).map_err(Blocked::clone),
+        state: found.as_ref().map_or(State::Elsewhere, |found| found.state.clone()),
+        state_noted: state_note.is_some(),
+        wishes: Wishes::of(&full, source, &record.memory, ended.as_ref(), terraform),
+        ended,
+        requested: request.is_some(),
+        now: terraform.now(),
+    };
     let observed = if deleting {
-        Observed::Deleting(Box::new(Deleting {
-            held,
-            destroys: policy::destroys(&full.spec),
-            others: others(&full),
-            inputs,
-            kept: record.kept.clone(),
-            memory: record.memory.clone(),
-            state,
-            state_noted: state_note.is_some(),
-            missing_state_accepted,
-            ended,
-            approvals: wishes.approvals,
-            force_unlock,
-            now: terraform.now(),
-        }))
+        Observed::Deleting(Box::new(facts.deleting()))
     } else {
-        let target = full.spec.write_connection_secret_to_ref.as_ref();
-        if let Some(target) = target {
-            notes.on(Dependency::Secret(Name::new(&target.namespace, &target.name)));
-        }
-        let known = record.memory.applied.is_some() || record.memory.observed.is_some();
-        let connection = if known {
-            connection_secret::look(client, &place, target, record.memory.published.as_deref()).await?
-        } else {
-            Connection::NotWanted
-        };
-        Observed::Active(Box::new(Active {
-            held,
-            inputs: wishes.unclear.map_or(inputs, Err),
-            memory: record.memory.clone(),
-            state,
-            state_noted: state_note.is_some(),
-            missing_state_accepted,
-            ended,
-            connection,
-            permissions: policy::permissions(&full.spec),
-            update_policy: wishes.update_policy,
-            drift_policy: wishes.drift_policy,
-            protection: wishes.protection,
-            approvals: wishes.approvals,
-            force_unlock,
-            requested: request.is_some(),
-            next_check: wishes.next_check,
-            now: terraform.now(),
-        }))
+        let connection = connection(&full, &place, &record, notes, context).await?;
+        Observed::Active(Box::new(facts.active(connection)))
     };
     Ok(Seen {
         observed,
@@ -230,6 +175,50 @@ async fn look_closely(
     })
 }
 
+/// What goes into Terraform, as far as it can be had.
+async fn resolve(
+    workspace: &Workspace,
+    place: &Place,
+    record: &Record,
+    notes: &Notes<'_, Dependent>,
+    context: &Context,
+    terraform: &Terraform,
+) -> Result<Result<Resolved, Blocked>, Error> {
+    let resolving = Resolving {
+        workspace,
+        place,
+        context,
+        options: &terraform.options,
+        notes,
+        // Made when a run needs it: nothing that is decided depends on it.
+        kubeconfig: Secret::new(String::new()),
+        provider_lock: record.provider_lock.clone(),
+    };
+    match resolving.resolve().await {
+        Ok(resolved) => Ok(Ok(resolved)),
+        Err(Stop::Blocked(blocked)) => Ok(Err(blocked)),
+        Err(Stop::Failed(error)) => Err(error),
+    }
+}
+
+/// Whether the outputs are where they should be, once there are some.
+async fn connection(
+    workspace: &Workspace,
+    place: &Place,
+    record: &Record,
+    notes: &Notes<'_, Dependent>,
+    context: &Context,
+) -> Result<Connection, Error> {
+    let target = workspace.spec.write_connection_secret_to_ref.as_ref();
+    if let Some(target) = target {
+        notes.on(Dependency::Secret(Name::new(&target.namespace, &target.name)));
+    }
+    if record.memory.applied.is_none() && record.memory.observed.is_none() {
+        return Ok(Connection::NotWanted);
+    }
+    connection_secret::look(&context.client, place, target, record.memory.published.as_deref()).await
+}
+
 fn is_declared(run: &Run) -> bool {
     match run.backend {
         Backend::Declared { .. } => true,
@@ -237,23 +226,16 @@ fn is_declared(run: &Run) -> bool {
     }
 }
 
-/// Finalizers that are neither ours nor the garbage collector's.
-fn others(workspace: &Workspace) -> Vec<String> {
-    const NOT_COUNTED: [&str; 3] = [finalizer::MANAGED_RESOURCE, "foregroundDeletion", "orphan"];
-    let held = workspace.finalizers().iter();
-    held.filter(|entry| !NOT_COUNTED.contains(&entry.as_str())).cloned().collect()
-}
-
 /// The request that neither the status nor this process has handled.
 fn request(workspace: &Workspace, terraform: &Terraform) -> Option<String> {
-    let asked = noted(workspace, annotation::RECONCILE_REQUESTED_AT).filter(|asked| !asked.is_empty())?;
+    let asked = workspace
+        .annotations()
+        .get(annotation::RECONCILE_REQUESTED_AT)
+        .cloned()
+        .filter(|asked| !asked.is_empty())?;
     let told = workspace.status.as_ref().and_then(|status| status.last_handled_reconcile_at.as_ref());
     let handled = terraform.runs.handled(&workspace.uid().unwrap_or_default());
     (told != Some(&asked) && handled.as_ref() != Some(&asked)).then_some(asked)
-}
-
-fn noted(workspace: &Workspace, key: &str) -> Option<String> {
-    workspace.annotations().get(key).cloned()
 }
 
 /// A lock that a pod of ours took is dead when that pod is: only then is it known.

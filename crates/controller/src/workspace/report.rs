@@ -105,18 +105,16 @@ fn plan(seen: &Seen) -> Option<PlanStatus> {
 /// Where the state is, as far as it was looked for.
 fn state(seen: &Seen) -> Option<StateStatus> {
     let place = seen.place.as_ref()?;
-    match &seen.found {
-        Some(found) => match found.state {
+    if let Some(found) = &seen.found {
+        return match found.state {
             State::Present { .. } => Some(StateStatus {
                 backend: "kubernetes".to_owned(),
                 secret: Some(format!("{}/{}", place.namespace, place.state_secret())),
                 bytes: Some(found.bytes),
             }),
             State::Absent | State::Elsewhere | State::NotOurs { .. } => None,
-        },
-        None => {
-            let backend = seen.record.memory.elsewhere.clone().unwrap_or_else(|| "declared".to_owned());
-            seen.resolved.as_ref().map(|_| StateStatus { backend, secret: None, bytes: None })
-        }
+        };
     }
+    let backend = seen.record.memory.elsewhere.clone().unwrap_or_else(|| "declared".to_owned());
+    seen.resolved.as_ref().map(|_| StateStatus { backend, secret: None, bytes: None })
 }

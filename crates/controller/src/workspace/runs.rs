@@ -196,7 +196,7 @@ impl Runs {
         let began = std::time::Instant::now();
         let result = if pass.is_some() && !cancel.is_cancelled() {
             self.change(&order.uid, Going::begin);
-            let observer = |event: Event| self.observe(&order, event);
+            let observer = |event: Event| self.observe(&order, &event);
             // A task of its own would hide a panic; here it would leave the run going for ever.
             let work = std::panic::AssertUnwindSafe(self.engine.run(&order.run, &observer));
             futures::FutureExt::catch_unwind(work).await.unwrap_or(Err(capt_terraform::Error::Stopping))
@@ -218,16 +218,16 @@ impl Runs {
     }
 
     /// Takes in what happens in a run.
-    fn observe(self: &Arc<Self>, order: &Order, event: Event) {
-        if let Event::Line(verb, line) = &event {
+    fn observe(self: &Arc<Self>, order: &Order, event: &Event) {
+        if let Event::Line(verb, line) = event {
             if order.logs {
                 info!(target: "capt::terraform", workspace = order.workspace, %verb, line);
             }
             return;
         }
-        self.change(&order.uid, |going| going.observe(&event));
+        self.change(&order.uid, |going| going.observe(event));
         if let Some(entry) = self.lock().get_mut(&order.uid) {
-            entry.note(&event);
+            entry.note(event);
         }
         self.wake_soon(order);
     }

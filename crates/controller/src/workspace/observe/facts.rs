@@ -1,0 +1,95 @@
+//! What is known of a Workspace that no run works on, in the words of those who decide.
+
+use capt_api::Workspace;
+use capt_api::names::{annotation, finalizer};
+use capt_core::apply::Blocked;
+use capt_core::workspace::observed::{Active, Connection, Deleting, Ended, Inputs, State};
+use capt_core::workspace::policy;
+use k8s_openapi::jiff::Timestamp;
+use kube::ResourceExt;
+
+use super::wishes::Wishes;
+use crate::workspace::record::Record;
+
+/// What is known of a Workspace.
+pub(super) struct Facts<'reconcile> {
+    pub(super) workspace: &'reconcile Workspace,
+    pub(super) record: &'reconcile Record,
+    /// The fingerprint of what goes in.
+    pub(super) inputs: Result<String, Blocked>,
+    pub(super) state: State,
+    pub(super) state_noted: bool,
+    pub(super) wishes: Wishes,
+    pub(super) ended: Option<Ended>,
+    pub(super) requested: bool,
+    pub(super) now: Timestamp,
+}
+
+impl Facts<'_> {
+    /// It is to be kept in line.
+    pub(super) fn active(self, connection: Connection) -> Active {
+        let inputs = self.inputs();
+        Active {
+            held: self.is_held(),
+            missing_state_accepted: self.is_missing_state_accepted(),
+            force_unlock: self.noted(annotation::FORCE_UNLOCK),
+            inputs: self.wishes.unclear.map_or(inputs, Err),
+            memory: self.record.memory.clone(),
+            state: self.state,
+            state_noted: self.state_noted,
+            ended: self.ended,
+            connection,
+            permissions: policy::permissions(&self.workspace.spec),
+            update_policy: self.wishes.update_policy,
+            drift_policy: self.wishes.drift_policy,
+            protection: self.wishes.protection,
+            approvals: self.wishes.approvals,
+            requested: self.requested,
+            next_check: self.wishes.next_check,
+            now: self.now,
+        }
+    }
+
+    /// It is to be taken down.
+    pub(super) fn deleting(self) -> Deleting {
+        Deleting {
+            held: self.is_held(),
+            missing_state_accepted: self.is_missing_state_accepted(),
+            force_unlock: self.noted(annotation::FORCE_UNLOCK),
+            inputs: self.inputs(),
+            destroys: policy::destroys(&self.workspace.spec),
+            others: others(self.workspace),
+            kept: self.record.kept.clone(),
+            memory: self.record.memory.clone(),
+            state: self.state,
+            state_noted: self.state_noted,
+            ended: self.ended,
+            approvals: self.wishes.approvals,
+            now: self.now,
+        }
+    }
+
+    fn inputs(&self) -> Result<Inputs, Blocked> {
+        let digest = self.noted(annotation::APPLIED_DIGEST);
+        self.inputs.clone().map(|fingerprint| Inputs { fingerprint, digest })
+    }
+
+    fn is_held(&self) -> bool {
+        self.workspace.finalizers().iter().any(|entry| entry == finalizer::MANAGED_RESOURCE)
+    }
+
+    fn is_missing_state_accepted(&self) -> bool {
+        self.noted(annotation::ACCEPT_MISSING_STATE).as_deref() == Some("true")
+    }
+
+    fn noted(&self, key: &str) -> Option<String> {
+        self.workspace.annotations().get(key).cloned()
+    }
+}
+
+/// Finalizers that are neither ours nor the garbage collector's.
+fn others(workspace: &Workspace) -> Vec<String> {
+    const NOT_COUNTED: [&str; 3] = [finalizer::MANAGED_RESOURCE, "foregroundDeletion", "orphan"];
+    let held = workspace.finalizers().iter();
+    held.filter(|entry| !NOT_COUNTED.contains(&entry.as_str())).cloned().collect()
+}
