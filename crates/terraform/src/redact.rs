@@ -208,7 +208,7 @@ mod tests {
         let earlier: Run = serde_json::from_value(serde_json::json!({
             "identity": "uid-1", "workspace": "w", "operation": "plan", "backend": "local",
             "source": { "inline": { "format": "Hcl", "content": "" } },
-            "environment": [{ "name": "T", "sensitive": true, "value": "newest" }],
+            "environment": [{ "name": "T", "sensitive": true, "value": STANDARD.encode("newest") }],
         }))
         .unwrap();
         let large = "x".repeat(MOST_CARRIED);

@@ -20,7 +20,7 @@ use host::Host;
 use reality::Reality;
 
 /// The longest that a manager lives before it is ended.
-const LONGEST_LIFE: Duration = Duration::from_millis(6000);
+const LONGEST_LIFE: Duration = Duration::from_secs(6);
 /// How long everything may take to be as it should at the end.
 const SETTLED_WITHIN: Duration = Duration::from_secs(600);
 const PAUSE: Duration = Duration::from_millis(250);

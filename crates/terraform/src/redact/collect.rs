@@ -62,6 +62,7 @@ fn from_file(content: &[u8], found: &mut Vec<Vec<u8>>) {
         return;
     }
     found.extend(quoted(text).map(|value| value.as_bytes().to_vec()));
+    found.extend(heredocs(text).map(String::into_bytes));
     for line in text.lines() {
         let Some((key, value)) = line.split_once(['=', ':']) else { continue };
         let value = value.trim().trim_matches('"').trim();
@@ -92,6 +93,27 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| line.split('"').skip(1).step_by(2)).filter(|value| !PLAIN.contains(value))
 }
 
+/// What stands between `<<MARK` and `MARK`, as Terraform takes it.
+fn heredocs(text: &str) -> impl Iterator<Item = String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let opened = |line: &str| {
+        let (_, mark) = line.rsplit_once("<<")?;
+        let (indented, mark) = mark.strip_prefix('-').map_or((false, mark), |mark| (true, mark));
+        let is_mark = mark.starts_with(char::is_alphabetic) && !mark.contains(char::is_whitespace);
+        is_mark.then(|| (indented, mark.to_owned()))
+    };
+    let mut found = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let Some((indented, mark)) = opened(line.trim_end()) else { continue };
+        let body: Vec<&str> =
+            lines[index + 1..].iter().take_while(|line| line.trim() != mark).copied().collect();
+        let indent = |line: &&str| line.len() - line.trim_start().len();
+        let least = if indented { body.iter().map(indent).min().unwrap_or_default() } else { 0 };
+        found.push(body.iter().map(|line| line.get(least..).unwrap_or_default().to_owned() + "\n").collect());
+    }
+    found.into_iter()
+}
+
 fn tells_of_a_secret(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     ["key", "secret", "token", "pass", "data", "credential", "auth"].iter().any(|word| key.contains(word))
@@ -108,11 +130,21 @@ mod tests {
     #[case::hcl("a = { b = [\"hunter22\"] }")]
     #[case::broken_hcl("a = { b = [\"hunter22\"")]
     #[case::ini("[default]\naws_secret_access_key = hunter22\n")]
+    #[case::heredoc("a = <<EOT\nhunter22\nEOT\n")]
     #[case::yaml("users:\n- user:\n    token: hunter22\n")]
     fn a_value_is_found_whatever_the_file(#[case] content: &str) {
         let mut found = Vec::new();
         from_file(content.as_bytes(), &mut found);
 
-        assert!(found.contains(&b"hunter22".to_vec()), "{found:?}");
+        let found: Vec<_> = found.iter().map(|value| value.trim_ascii()).collect();
+        assert!(found.contains(&b"hunter22".as_slice()), "{found:?}");
+    }
+
+    #[rstest]
+    #[case::plain("a = <<EOT\n  one\n two\nEOT\nb = 1\n", "  one\n two\n")]
+    #[case::indented("  a = <<-EOT\n    one\n      two\n    EOT\n", "one\n  two\n")]
+    #[case::without_an_end("a = <<EOT\none\ntwo", "one\ntwo\n")]
+    fn a_heredoc_is_found_as_terraform_takes_it(#[case] content: &str, #[case] expected: &str) {
+        assert_eq!(heredocs(content).collect::<Vec<_>>(), [expected]);
     }
 }

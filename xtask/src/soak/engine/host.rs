@@ -29,7 +29,7 @@ pub(super) struct Host {
 }
 
 enum Kind {
-    Manager { child: Child, kubeconfig: PathBuf, _control_plane: ControlPlane },
+    Manager { child: Child, kubeconfig: PathBuf, _control_plane: Box<ControlPlane> },
     Home(Home),
 }
 
@@ -42,7 +42,7 @@ impl Host {
                 fs::write(&kubeconfig, control_plane.kubeconfig())?;
                 prepare(&client(&kubeconfig).await?).await?;
                 let child = manager(capt, place, &kubeconfig)?;
-                Kind::Manager { child, kubeconfig, _control_plane: control_plane }
+                Kind::Manager { child, kubeconfig, _control_plane: Box::new(control_plane) }
             }
             Subject::Home => Kind::Home(home(capt, place, &[])?),
         };

@@ -14,7 +14,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use kube::Client;
 use kube::api::{Api, DynamicObject, ListParams};
-use kube::discovery::{Discovery, verbs};
+use kube::discovery::{ApiGroup, Discovery, verbs};
 
 /// The command lines of all processes of the machine, until it is stopped.
 pub(super) struct CommandLines {
@@ -48,7 +48,7 @@ impl CommandLines {
 pub(super) async fn everything_but_secrets(client: &Client) -> String {
     let discovery = Discovery::new(client.clone()).run().await.unwrap();
     let mut text = String::new();
-    for (kind, capabilities) in discovery.groups().flat_map(|group| group.recommended_resources()) {
+    for (kind, capabilities) in discovery.groups().flat_map(ApiGroup::recommended_resources) {
         if kind.kind == "Secret" || !capabilities.supports_operation(verbs::LIST) {
             continue;
         }
@@ -74,11 +74,8 @@ pub(super) fn metrics(port: u16) -> String {
 pub(super) fn assert_clean(what: &str, text: &str, values: &[&str]) {
     for value in values {
         for form in forms(value) {
-            if let Some(at) = text.find(&form) {
-                let begin = text[..at].rfind('\n').map_or(0, |begin| begin + 1);
-                let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
-                panic!("{what} shows `{form}`: {}", &text[begin..end]);
-            }
+            let line = text.lines().find(|line| line.contains(&form));
+            assert!(!text.contains(&form), "{what} shows `{form}`: {line:?}");
         }
     }
 }

@@ -78,15 +78,10 @@ async fn client_at(url: &str) -> Client {
 /// Files of this name below a directory.
 fn files(directory: &Path, name: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
-    entries
-        .flat_map(|path| match path.is_dir() && !path.is_symlink() {
-            true => files(&path, name),
-            false => Some(path)
-                .filter(|path| path.file_name().is_some_and(|found| found == name))
-                .into_iter()
-                .collect(),
-        })
-        .collect()
+    let (directories, files_here): (Vec<_>, Vec<_>) =
+        entries.partition(|path| path.is_dir() && !path.is_symlink());
+    let here = files_here.into_iter().filter(|path| path.file_name().is_some_and(|found| found == name));
+    here.chain(directories.iter().flat_map(|directory| files(directory, name))).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,8 +1,11 @@
 //! Outputs of every type and size.
 
+use capt_api::Workspace;
+use capt_testkit::DEADLINE;
+use kube::runtime::wait::await_condition;
 use serde_json::{Value, json};
 
-use super::{assert_kept, good, good_of, inline, put, told};
+use super::{assert_kept, good, good_of, inline, message, put};
 use crate::engine::stage::{EngineStage, find, output};
 
 const MODULE: &str = r#"
@@ -78,6 +81,13 @@ async fn every_type_arrives_as_it_is() {
     }
 }
 
+/// Megabytes take their time in a build that is not optimised.
+async fn patiently(stage: &EngineStage, name: &str, holds: impl Fn(&Workspace) -> bool) -> Workspace {
+    let holds = move |workspace: Option<&Workspace>| workspace.is_some_and(&holds);
+    let found = await_condition(stage.stage.workspaces(), name, holds);
+    tokio::time::timeout(3 * DEADLINE, found).await.unwrap().unwrap().unwrap()
+}
+
 /// So many bytes, which compress well, so that the state itself is small.
 fn large(bytes: usize) -> Value {
     // Terraform counts to 1024 at most.
@@ -95,8 +105,9 @@ async fn outputs_that_no_secret_can_hold_are_told_with_their_size() {
     let before = good_of(&stage, &ready).await;
 
     put(&stage, "demo", large(2 << 20)).await;
-    let message = told(&stage, &name, "/demo-connection` holds 1048576 at most").await;
-    assert!(message.contains("2097157 bytes together"), "{message}");
+    let expected = "/demo-connection` holds 1048576 at most";
+    let seen = patiently(&stage, &name, |workspace| message(workspace, "Synced").contains(expected)).await;
+    assert!(message(&seen, "Synced").contains("2097157 bytes together"), "{seen:?}");
     assert_kept(&stage, &name, &before).await;
 
     put(&stage, "demo", good("two")).await;
@@ -109,7 +120,7 @@ async fn outputs_that_just_fit_a_secret_arrive_in_the_status_too() {
     let stage = EngineStage::set().await;
     let name = put(&stage, "demo", large((1 << 20) - (1 << 14))).await;
 
-    let ready = stage.ready(&name).await;
+    let ready = patiently(&stage, &name, |workspace| output(workspace, "large").is_some()).await;
 
     let text = output(&ready, "large").unwrap().as_str().unwrap();
     assert_eq!(text.len(), (1 << 20) - (1 << 14));
@@ -129,11 +140,10 @@ async fn outputs_that_no_status_can_hold_are_told() {
     let name = stage.stage.unique("demo");
     stage.stage.put_apply(&format!("{name}-apply"), json!({ "templateRef": { "name": "demo" } })).await;
 
-    let message = told(&stage, &name, "take large outputs out of the module").await;
+    let expected = "a Workspace holds 1400000 at most: take large outputs out of the module";
+    let seen = patiently(&stage, &name, |workspace| message(workspace, "Synced").contains(expected)).await;
+    assert_eq!(find(&seen, "Ready").unwrap().status, "False");
 
-    assert!(message.contains("a Workspace holds 1400000 at most"), "{message}");
-    let workspace = stage.stage.workspaces().get(&name).await.unwrap();
-    assert_eq!(find(&workspace, "Ready").unwrap().status, "False");
     put(&stage, "demo", good("one")).await;
     stage.output(&name, "said", json!("one")).await;
     stage.ready(&name).await;
