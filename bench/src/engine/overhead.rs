@@ -31,11 +31,14 @@ pub(super) async fn measure(binary: &Path, rounds: u32) -> anyhow::Result<Value>
     // The first round reads the binary from the disk, and is not counted.
     comparison.round(0).await?;
     let (mut same, mut alone, mut unchanged) = (Pairs::default(), Pairs::default(), Pairs::default());
+    let (mut control, mut control_unchanged) = (Pairs::default(), Pairs::default());
     for number in 1..=rounds {
         let round = comparison.round(number).await?;
         same.add(round.engine.new, round.bare.new);
         alone.add(round.engine.new, round.bare.without_reading);
         unchanged.add(round.engine.unchanged, round.bare.unchanged);
+        control.add(round.control.new, round.bare.new);
+        control_unchanged.add(round.control.unchanged, round.bare.unchanged);
         tell(&format!("overhead: round {number} of {rounds}"));
     }
     Ok(json!({
@@ -48,6 +51,8 @@ pub(super) async fn measure(binary: &Path, rounds: u32) -> anyhow::Result<Value>
             "bare_init_plan_show_apply_output": same.other().to_json(),
             "ratio_to_bare_init_plan_show_apply_output": same.ratio(),
             "ratio_to_bare_init_plan_show_apply_output_median_of_rounds": same.median_of_ratios(),
+            "control_ratio_of_bare_to_bare": control.ratio(),
+            "control_ratio_of_bare_to_bare_median_of_rounds": control.median_of_ratios(),
             "bare_init_plan_apply_only": alone.other().to_json(),
             "ratio_to_bare_init_plan_apply_only": alone.ratio(),
             "ratio_to_bare_init_plan_apply_only_median_of_rounds": alone.median_of_ratios(),
@@ -57,6 +62,8 @@ pub(super) async fn measure(binary: &Path, rounds: u32) -> anyhow::Result<Value>
             "bare_plan": unchanged.other().to_json(),
             "ratio_to_bare_plan": unchanged.ratio(),
             "ratio_to_bare_plan_median_of_rounds": unchanged.median_of_ratios(),
+            "control_ratio_of_bare_to_bare": control_unchanged.ratio(),
+            "control_ratio_of_bare_to_bare_median_of_rounds": control_unchanged.median_of_ratios(),
         },
     }))
 }
@@ -69,6 +76,8 @@ struct Comparison<'a> {
 
 struct Round {
     bare: BareTimes,
+    /// The same once more: how far its ratio to the other is from 1 is what the machine alone does to a ratio.
+    control: BareTimes,
     engine: EngineTimes,
 }
 
@@ -88,18 +97,17 @@ struct EngineTimes {
 impl Comparison<'_> {
     /// Each way once, each in a new directory. They take turns in going first.
     async fn round(&self, number: u32) -> anyhow::Result<Round> {
-        if number.is_multiple_of(2) {
-            let bare = self.bare(number)?;
-            Ok(Round { bare, engine: self.engine(number).await? })
-        } else {
-            let engine = self.engine(number).await?;
-            Ok(Round { bare: self.bare(number)?, engine })
+        let (bare, control) = (|| self.bare(number, "bare"), || self.bare(number, "control"));
+        match number % 3 {
+            0 => Ok(Round { bare: bare()?, engine: self.engine(number).await?, control: control()? }),
+            1 => Ok(Round { engine: self.engine(number).await?, control: control()?, bare: bare()? }),
+            _ => Ok(Round { control: control()?, bare: bare()?, engine: self.engine(number).await? }),
         }
     }
 
     /// By hand. The files are there before the time is taken: the engine has to write its own.
-    fn bare(&self, number: u32) -> anyhow::Result<BareTimes> {
-        let bare = Bare::prepare(&self.settings, self.root.join(format!("bare-{number}")), &module())?;
+    fn bare(&self, number: u32, name: &str) -> anyhow::Result<BareTimes> {
+        let bare = Bare::prepare(&self.settings, self.root.join(format!("{name}-{number}")), &module())?;
         let mut times =
             BareTimes { new: Duration::ZERO, without_reading: Duration::ZERO, unchanged: Duration::ZERO };
         // Nothing else is done meanwhile that a thread of the runtime would be needed for.
