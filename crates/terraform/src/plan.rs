@@ -1,6 +1,7 @@
 //! What a plan would do, readable and without secrets.
 
 mod read;
+mod sensitive;
 mod value;
 
 use std::fmt;

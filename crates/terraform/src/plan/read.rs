@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 use super::value::attributes;
-use super::{Action, Change, OutputChange, Plan, PlanHash};
+use super::{Action, Change, OutputChange, Plan, PlanHash, sensitive};
 use crate::redact::Redactor;
 
 #[derive(Deserialize)]
@@ -55,6 +55,8 @@ pub(crate) fn read(text: &str, destroy: bool, redactor: &Redactor) -> Result<Pla
     let shown: Shown<'_> = serde_json::from_str(text)?;
     let resources: Vec<ResourceChange<'_>> = parsed(shown.resource_changes)?.unwrap_or_default();
     let outputs: BTreeMap<String, Values<'_>> = parsed(shown.output_changes)?.unwrap_or_default();
+    let values = resources.iter().map(|resource| &resource.change).chain(outputs.values());
+    let redactor = &redactor.clone().and(values.flat_map(sensitive::texts));
     Ok(Plan {
         hash: hash(&shown, destroy),
         destroy,
@@ -140,6 +142,16 @@ mod tests {
              create output p"
         );
         assert!(!format!("{plan:?}{}", serde_json::to_string(&plan).unwrap()).contains("hunter22"));
+    }
+
+    #[test]
+    fn what_is_sensitive_in_one_place_is_hidden_in_all() {
+        let shown = r#"{"resource_changes":[{"address":"a.b","change":{"actions":["create"],"before":null,
+          "after":{"input":"hunter22","list":[{"text":"so hunter22 it is"}]},"after_sensitive":{"input":true,"list":[{}]}}}]}"#;
+        let plan = read(shown, false, &Redactor::default()).unwrap();
+
+        assert!(!plan.to_string().contains("hunter22"), "{plan}");
+        assert!(plan.to_string().contains("so "), "{plan}");
     }
 
     #[test]
