@@ -25,8 +25,9 @@ use super::{Terraform, plan_text, snapshot, state};
 use crate::context::Context;
 use crate::error::Error;
 
-/// How long a command waits for a lock that somebody holds.
-const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a command waits for a lock that somebody holds: not at all. A lock whose holder is dead is released at once, one
+/// that is held is told at once, and it is tried again later without taking up anybody's place.
+const LOCK_PATIENCE: Duration = Duration::ZERO;
 
 /// What came of a step.
 pub(super) enum Done {
@@ -163,7 +164,6 @@ impl Acting<'_> {
             state::begin(&self.context.client, self.place).await?;
         }
         let mut run = self.ready(run).await?.with(operation(&start.operation));
-        // A lock that somebody holds is told soon; it is tried again later.
         run.locking = Locking::Wait(LOCK_PATIENCE);
         if self.seen.terminating {
             // In a namespace that is being deleted no Lease can be made. CAPT alone runs this Workspace.
