@@ -120,6 +120,8 @@ pub mod annotation {
     pub const TAKEN_AT: &str = "capt.cluster.x-k8s.io/taken-at";
     /// Terraform's kubernetes backend: how a state is packed.
     pub const TERRAFORM_STATE_ENCODING: &str = "encoding";
+    /// Terraform's kubernetes backend: who holds a lock, as JSON.
+    pub const LOCK_INFO: &str = "app.terraform.io/lock-info";
     /// On a Workspace: CAPT has paused it because its apply lives on in another cluster.
     pub const FROZEN: &str = "capt.cluster.x-k8s.io/frozen";
     /// On a `WorkspaceTemplateApply`: the name of its Workspace (status does not move, annotations do).

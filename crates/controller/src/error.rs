@@ -16,6 +16,14 @@ pub(crate) enum Error {
         #[source]
         source: kube::Error,
     },
+    /// Workspaces cannot be seen, so that nobody knows whether one is gone.
+    #[error(
+        "Workspaces cannot be listed, so nobody knows whether Workspace `{workspace}` is gone; waiting for the kind"
+    )]
+    NotListed {
+        /// The Workspace.
+        workspace: String,
+    },
     /// A defect of CAPT. Other objects go on.
     #[error("reconciling ended in a panic: {message}")]
     Panicked {
@@ -44,7 +52,7 @@ impl Error {
     fn status(&self) -> Option<&Status> {
         match self {
             Self::Api { source: kube::Error::Api(status), .. } => Some(status),
-            Self::Api { .. } | Self::Panicked { .. } => None,
+            Self::Api { .. } | Self::NotListed { .. } | Self::Panicked { .. } => None,
         }
     }
 
@@ -92,7 +100,7 @@ impl Error {
         match self {
             Self::Api { doing, source: kube::Error::Api(status) } => format!("{doing}: {}", status.message),
             Self::Api { doing, source } => format!("{doing}: {source}"),
-            Self::Panicked { .. } => self.to_string(),
+            Self::NotListed { .. } | Self::Panicked { .. } => self.to_string(),
         }
     }
 }

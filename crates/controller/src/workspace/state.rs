@@ -21,7 +21,7 @@ use k8s_openapi::api::rbac::v1::PolicyRule;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::PostParams;
 use kube::{Api, Client, ResourceExt};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::content::Content;
 use super::place::Place;
@@ -176,7 +176,7 @@ pub(super) async fn let_go(client: &Client, place: &Place) -> Result<(), Error> 
     Ok(())
 }
 
-/// Deletes the state and its lock, which nobody holds by now.
+/// Deletes the state, and its lock if nobody holds it.
 pub(super) async fn discard(client: &Client, place: &Place) -> Result<(), Error> {
     let api = secrets(client, place);
     let parts = read(client, place).await?;
@@ -195,9 +195,33 @@ pub(super) async fn discard(client: &Client, place: &Place) -> Result<(), Error>
     }
 }
 
-/// Who holds the lock on the state, by the lock's identifier.
-pub(super) async fn lock_holder(client: &Client, place: &Place) -> Result<Option<String>, Error> {
-    Ok(lock(client, place).await?.as_ref().and_then(holder).map(ToOwned::to_owned))
+/// Deletes the lock on a state that is gone, whose holder is known to be over.
+pub(super) async fn remove_lock(client: &Client, place: &Place) -> Result<(), Error> {
+    let leases: Api<Lease> = Api::namespaced(client.clone(), &place.namespace);
+    match lock(client, place).await? {
+        Some(lease) => kept::remove(&leases, &lease.metadata, &doing("deleting the lock on", place)).await,
+        None => Ok(()),
+    }
+}
+
+/// Who holds the lock on a state.
+pub(super) struct LockHolder {
+    /// The lock's identifier.
+    pub(super) id: String,
+    /// The machine that it was taken on, if that is told.
+    pub(super) host: Option<String>,
+}
+
+/// Who holds the lock on the state.
+pub(super) async fn lock_holder(client: &Client, place: &Place) -> Result<Option<LockHolder>, Error> {
+    let lease = lock(client, place).await?;
+    Ok(lease.as_ref().and_then(|lease| Some(LockHolder { id: holder(lease)?.to_owned(), host: host(lease) })))
+}
+
+/// The machine in what Terraform writes about a lock: `{"Who":"user@machine", …}`.
+fn host(lease: &Lease) -> Option<String> {
+    let told: Value = serde_json::from_str(lease.annotations().get(annotation::LOCK_INFO)?).ok()?;
+    told["Who"].as_str()?.rsplit_once('@').map(|(_, host)| host.to_owned())
 }
 
 fn holder(lease: &Lease) -> Option<&str> {

@@ -1,6 +1,6 @@
 //! Sees everything that the decision about an apply rests on.
 
-use capt_api::names::Reason;
+use capt_api::names::{Reason, annotation};
 use capt_api::{Workspace, WorkspaceTemplate, WorkspaceTemplateApply};
 use capt_core::apply::Blocked;
 use capt_core::apply::decide::{Observed, Verdict, WorkspaceFacts};
@@ -44,6 +44,10 @@ pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -
         Standing::Moved => {
             bare(Observed::Moved { workspace: workspace.filter(|workspace| is_ours(apply, workspace)) })
         }
+        // While a control plane starts, a kind may not be served yet: what is not seen then is not gone.
+        Standing::Deleting if !context.workspaces.is_listed() && is_noted(apply) => {
+            Err(Error::NotListed { workspace: name })
+        }
         Standing::Deleting => {
             let workspace = workspace.filter(|workspace| is_ours(apply, workspace));
             let dependents =
@@ -63,6 +67,12 @@ pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -
             Ok(Seen { observed: Observed::Active { workspace, rendered }, template_generation, secret_file })
         }
     }
+}
+
+/// Whether a Workspace was made, or was about to be.
+fn is_noted(apply: &WorkspaceTemplateApply) -> bool {
+    let annotations = apply.metadata.annotations.as_ref();
+    annotations.is_some_and(|annotations| annotations.contains_key(annotation::WORKSPACE_NAME))
 }
 
 /// Ours by its own word, or by the status where nobody else claims it: the earlier Go implementation set no labels.

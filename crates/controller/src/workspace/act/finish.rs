@@ -1,6 +1,6 @@
 //! Lets go of a Workspace.
 
-use capt_api::names::{Reason, finalizer};
+use capt_api::names::{Reason, annotation, finalizer};
 use capt_core::apply::Blocked;
 use kube::ResourceExt;
 use serde_json::json;
@@ -22,6 +22,10 @@ impl Acting<'_> {
         snapshot::remove(client, place).await?;
         if self.seen.found.is_some() {
             state::discard(client, place).await?;
+            if self.seen.record.memory.begun.is_some() {
+                // Whoever holds it is over: that was looked at before.
+                state::remove_lock(client, place).await?;
+            }
         }
         self.terraform.records.remove(client, place).await?;
         self.let_go().await
@@ -33,7 +37,12 @@ impl Acting<'_> {
             return Ok(None);
         }
         let holder = state::lock_holder(&self.context.client, self.place).await?;
-        Ok(holder.map(|holder| {
+        let forced = self.workspace.annotations().get(annotation::FORCE_UNLOCK);
+        // A run of ours has just ended here, after every process of an earlier manager on this machine.
+        let is_over = |holder: &state::LockHolder| {
+            forced == Some(&holder.id) || holder.host.as_ref() == Some(&self.terraform.options.host)
+        };
+        Ok(holder.filter(|holder| !is_over(holder)).map(|state::LockHolder { id: holder, .. }| {
             let message = format!(
                 "nothing is left to destroy, but the state is locked ({holder}), so somebody may still make something; it is looked at again"
             );

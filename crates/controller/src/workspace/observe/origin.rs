@@ -76,7 +76,8 @@ pub(in crate::workspace) async fn find(
 async fn is_gone(key: &ApplyKey, context: &Context) -> Result<bool, Error> {
     let theirs = context.options.namespace.as_ref().is_some_and(|namespace| *namespace != key.namespace);
     let nameable = is_object_name(&key.name) && is_namespace_name(&key.namespace);
-    if theirs || !nameable {
+    // While a control plane starts, a kind may not be served yet: what is not found then is not gone.
+    if theirs || !nameable || !context.applies.is_listed() {
         return Ok(false);
     }
     let applies: Api<WorkspaceTemplateApply> = Api::namespaced(context.client.clone(), &key.namespace);
