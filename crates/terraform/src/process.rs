@@ -4,6 +4,7 @@ mod active;
 mod command;
 mod directories;
 mod ended;
+mod interruptible;
 mod session;
 mod spawn;
 mod steps;
@@ -74,6 +75,7 @@ pub struct ProcessEngine {
 impl ProcessEngine {
     /// Asks the binary for its version, once, and removes the secrets that killed engines left behind.
     pub async fn start(settings: Settings) -> Result<Self, Error> {
+        interruptible::make();
         private::directory(&settings.root).map_err(Error::file(&settings.root))?;
         let root = fs::canonicalize(&settings.root).map_err(Error::file(&settings.root))?;
         let settings = Settings { root, ..settings };
