@@ -1,6 +1,6 @@
 //! Every word of the API that is compared as text: labels, annotations, finalizers, condition types and reasons.
 //!
-//! Nothing outside this file and [`reason`] spells one of them.
+//! Nothing outside this file and `names/reason.rs` spells one of them.
 
 mod reason;
 
