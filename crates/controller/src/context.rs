@@ -42,10 +42,14 @@ impl Context {
     }
 }
 
-/// Now, to the second: what Kubernetes keeps of it.
+/// Now, to the second.
 pub(crate) fn now() -> Time {
-    let now = Timestamp::now();
-    Time(Timestamp::from_second(now.as_second()).unwrap_or(now))
+    to_the_second(Timestamp::now())
+}
+
+/// A time to the second: what Kubernetes keeps of it.
+pub(crate) fn to_the_second(time: Timestamp) -> Time {
+    Time(Timestamp::from_second(time.as_second()).unwrap_or(time))
 }
 
 /// How often each object has failed in a row.

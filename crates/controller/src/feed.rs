@@ -59,7 +59,7 @@ pub(crate) async fn follow<K>(
 {
     let reader = writer.as_reader();
     loop {
-        await_kind::<K>(&source.client, source.kind, || known.set_presence(Presence::Absent)).await;
+        await_kind::<K>(&source.client, source.kind, |presence| known.set_presence(presence)).await;
         let events = watcher(source.api.clone(), source.config.clone())
             .modify(move |object: &mut Guarded<K>| {
                 object.meta_mut().managed_fields = None;
@@ -135,7 +135,7 @@ pub(crate) async fn overhear_custom<K>(
     K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     loop {
-        await_kind::<K>(&source.client, source.kind, || ()).await;
+        await_kind::<K>(&source.client, source.kind, |_| ()).await;
         overhear_served(&source, &mut touched).await;
         // A kind that is served and yet not found is not asked for without a pause.
         sleep(PAUSE).await;
@@ -190,8 +190,8 @@ fn is_kind_missing(error: &watcher::Error) -> bool {
     }
 }
 
-/// Waits until the API server serves a kind in the version that we read. `absent` is told when it does not.
-async fn await_kind<K: Resource<DynamicType = ()>>(client: &Client, kind: Kind, absent: impl FnOnce()) {
+/// Waits until the API server serves a kind in the version that we read. `told` hears of it when it does not.
+async fn await_kind<K: Resource<DynamicType = ()>>(client: &Client, kind: Kind, told: impl FnOnce(Presence)) {
     let crds: Api<CustomResourceDefinition> = Api::all(client.clone());
     let name = format!("{}.{}", K::plural(&()), K::group(&()));
     let version = K::version(&());
@@ -200,7 +200,7 @@ async fn await_kind<K: Resource<DynamicType = ()>>(client: &Client, kind: Kind, 
         Ok(found) => {
             let installed = found.is_some();
             info!(%kind, crd = name, %version, installed, "the kind is not served in this version yet; waiting for it");
-            absent();
+            told(if installed { Presence::Absent } else { Presence::Uninstalled });
         }
         // Whoever may not read CRDs can still watch the kind itself.
         Err(_) => return,

@@ -25,8 +25,10 @@ pub(crate) type Guarded<K> = DeserializeGuard<K>;
 pub(crate) enum Presence {
     /// Nothing yet.
     Unknown,
-    /// It is not installed.
+    /// It is not served, at least not in our version and not yet.
     Absent,
+    /// It is not installed: its objects are gone with it.
+    Uninstalled,
     /// Its objects are listed.
     Listed,
 }
@@ -70,6 +72,14 @@ impl<K: Resource<DynamicType = ()> + Clone + Debug + 'static> Reader<K> {
     /// Whether the listing is complete.
     pub(crate) fn is_listed(&self) -> bool {
         *self.presence.borrow() == Presence::Listed
+    }
+
+    /// Whether an object that is not seen does not exist.
+    pub(crate) fn is_certain(&self) -> bool {
+        match *self.presence.borrow() {
+            Presence::Unknown | Presence::Absent => false,
+            Presence::Uninstalled | Presence::Listed => true,
+        }
     }
 
     /// The newest known version of an object that can be read.

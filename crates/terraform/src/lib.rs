@@ -42,4 +42,5 @@ pub use run::{
     Locking, Operation, Place, PullPolicy, Run, Source, VariableFile,
 };
 pub use secret::{Secret, in_clear};
+pub use source_address::without_login;
 pub use stream::{Activity, Progress};

@@ -10,6 +10,8 @@ use serde_json::value::RawValue;
 
 use crate::secret::Secret;
 
+pub(crate) use number::strings;
+
 /// The outputs of a module by name. One that is null is not among them.
 pub type Outputs = BTreeMap<String, Output>;
 
@@ -54,7 +56,7 @@ impl Output {
         }
         let mut found = vec![self.secret_bytes().expose().to_vec()];
         if let Ok(text) = std::str::from_utf8(self.json.expose()) {
-            found.extend(number::strings(text).into_iter().map(String::into_bytes));
+            found.extend(strings(text).into_iter().map(String::into_bytes));
         }
         found
     }

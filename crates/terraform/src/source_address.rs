@@ -27,7 +27,7 @@ pub(crate) fn login(address: &str) -> Option<Login> {
 }
 
 /// The address without its password.
-pub(crate) fn without_login(address: &str) -> String {
+pub fn without_login(address: &str) -> String {
     match (login(address), address.split_once("://")) {
         (Some(login), Some((before, rest))) => {
             let path = rest.split_once('@').map_or(rest, |_| {
@@ -52,6 +52,9 @@ mod tests {
         "git::https://example.org/a.git//b?ref=v1",
         Some("pa%3Ass")
     )]
+    #[case("git::https://me:secret@example.org/a.git", "git::https://example.org/a.git", Some("secret"))]
+    #[case("git::https://example.org/a.git//b?ref=v1", "git::https://example.org/a.git//b?ref=v1", None)]
+    #[case("https://example.org/a@b.tgz", "https://example.org/a@b.tgz", None)]
     #[case("https://token@example.org/a.zip", "https://example.org/a.zip", Some("token"))]
     #[case("git::ssh://git@example.org/a.git", "git::ssh://git@example.org/a.git", None)]
     #[case("git@example.org:a.git", "git@example.org:a.git", None)]

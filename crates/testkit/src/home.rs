@@ -2,7 +2,6 @@
 //!
 //! Nothing in here panics: the soak test, which is not a test of Cargo's, uses it too.
 
-use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -11,11 +10,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use capt_local::{Catalog, Environment, Finder, Parts, Progress};
+use capt_local::{Parts, Progress};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
+
+use crate::terraform;
 
 /// How long a start may take when the parts are there already.
 const READY_WITHIN: Duration = Duration::from_secs(90);
@@ -55,7 +56,7 @@ impl Home {
         arguments: &[&str],
     ) -> io::Result<Self> {
         Parts::find(&Progress::stderr()).map_err(io::Error::other)?;
-        get_terraform()?;
+        terraform::obtain(None)?;
         let mut child = spawn_with(capt, directory, messages, arguments)?;
         let announced = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe.into()).and_then(announcement);
         match announced {
@@ -114,21 +115,6 @@ fn spawn_with(capt: &Path, directory: &Path, messages: &Path, arguments: &[&str]
         .stdout(Stdio::piped())
         .stderr(File::create(messages)?)
         .spawn()
-}
-
-/// Gets OpenTofu like the other parts, unless there is a tool already.
-fn get_terraform() -> io::Result<()> {
-    let finder = Finder::new(Catalog::embedded().map_err(io::Error::other)?, Environment::of_process());
-    let found = ["tofu", "terraform"].iter().any(|name| in_path(name));
-    if found {
-        return Ok(());
-    }
-    finder.find("tofu", &Progress::stderr()).map(drop).map_err(io::Error::other)
-}
-
-fn in_path(name: &str) -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).any(|directory| directory.join(name).is_file())
 }
 
 /// Sends a signal to a process that has not been waited for.

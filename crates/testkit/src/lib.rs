@@ -19,6 +19,7 @@
 mod cluster;
 mod helper;
 pub mod home;
+pub mod terraform;
 mod wait;
 
 pub use cluster::TestCluster;

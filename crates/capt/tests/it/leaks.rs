@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::up::{STOPPED_WITHIN, get_terraform};
+use crate::up::STOPPED_WITHIN;
 use traces::{CommandLines, assert_clean, assert_private, everything_but_secrets, metrics};
 
 const HCL: &str = "hcl-hunter1100";
@@ -107,7 +107,6 @@ struct Listening {
 
 impl Listening {
     fn start() -> Self {
-        get_terraform();
         let root = tempfile::tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let script = root.path().join("capt");

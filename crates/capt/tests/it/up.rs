@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use capt_local::{Catalog, Environment, Finder, Progress};
 use capt_testkit::home::{Home, processes_in, signal, wait, wait_until_empty};
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -43,16 +42,7 @@ impl Place {
     }
 
     pub(crate) fn up(&self) -> Home {
-        get_terraform();
         Home::start(Path::new(CAPT), &self.directory(), &self.root.path().join("messages")).unwrap()
-    }
-}
-
-/// On a new machine that takes minutes, which a start may not.
-pub(crate) fn get_terraform() {
-    if capt_terraform::find(None, env::var_os("PATH").as_deref()).is_err() {
-        let finder = Finder::new(Catalog::embedded().unwrap(), Environment::of_process());
-        finder.find("tofu", &Progress::stderr()).unwrap();
     }
 }
 

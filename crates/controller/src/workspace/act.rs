@@ -13,13 +13,13 @@ use capt_core::workspace::decide::{Operation, Start, Step, Which};
 use capt_core::workspace::observed::{BegunRecord, Memory, State};
 use capt_core::workspace::status::Effect;
 use capt_terraform::{Backend, Locking, PlanHash, Run};
-use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
 use tracing::warn;
 
 use super::observe::Seen;
 use super::place::Place;
+use super::place::kept::merge;
 use super::runs::Order;
 use super::{Terraform, plan_text, snapshot, state};
 use crate::context::Context;
@@ -140,9 +140,8 @@ impl Acting<'_> {
     async fn patch(&self, patch: &serde_json::Value, verb: &str) -> Result<(), Error> {
         let name = &self.place.workspace;
         let workspaces: Api<Workspace> = Api::all(self.context.client.clone());
-        let patched = workspaces.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await;
-        let doing = format!("{verb} Workspace `{name}`");
-        Error::unless_gone(patched.map_err(Error::api(doing))).map(drop)
+        Error::unless_gone(merge(&workspaces, name, patch, &format!("{verb} Workspace `{name}`")).await)
+            .map(drop)
     }
 
     async fn start(&self, start: &Start) -> Result<Done, Error> {
@@ -164,11 +163,8 @@ impl Acting<'_> {
             state::begin(&self.context.client, self.place).await?;
         }
         let mut run = self.ready(run).await?.with(operation(&start.operation));
-        run.locking = Locking::Wait(LOCK_PATIENCE);
-        if self.seen.terminating {
-            // In a namespace that is being deleted no Lease can be made. CAPT alone runs this Workspace.
-            run.locking = Locking::None;
-        }
+        // In a namespace that is being deleted no Lease can be made. CAPT alone runs this Workspace.
+        run.locking = if self.seen.terminating { Locking::None } else { Locking::Wait(LOCK_PATIENCE) };
         match &start.operation {
             Operation::Apply { hash } => self.prepare(&run, &fingerprint, hash, true).await?,
             Operation::Destroy { hash } => self.prepare(&run, &fingerprint, hash, false).await?,

@@ -10,7 +10,7 @@ use capt_api::Workspace;
 use capt_api::engine_status::RunOperation;
 use capt_api::names::annotation;
 use capt_core::apply::Blocked;
-use capt_core::workspace::lock::Holder;
+use capt_core::workspace::lock::{Holder, machine};
 use capt_core::workspace::observed::{Connection, Ended, Ending, Observed, State};
 use capt_core::workspace::standing::{Standing, standing};
 use capt_terraform::{Backend, Run, Secret};
@@ -247,7 +247,7 @@ async fn judge_lock(
 ) -> Result<(), Error> {
     let Some(Ended { result: Ending::Failed(failure), .. }) = ended else { return Ok(()) };
     let (Some(lock), Some(begun)) = (failure.lock.as_mut(), &record.memory.begun) else { return Ok(()) };
-    let host = lock.who.rsplit_once('@').map(|(_, host)| host);
+    let host = machine(&lock.who);
     let options = &terraform.options;
     if lock.holder == Holder::Dead || !begun.in_pod || host != Some(&begun.host) || begun.host == options.host
     {

@@ -5,15 +5,13 @@ use capt_api::engine_status::{PlanStatus, StateStatus};
 use capt_core::workspace::decide::Step;
 use capt_core::workspace::observed::{Ending, State};
 use capt_core::workspace::status::{self, Effect, Report};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use k8s_openapi::jiff::Timestamp;
 use kube::{Api, ResourceExt};
 
 use super::act::Done;
 use super::observe::Seen;
 use super::serving::Serving;
 use super::{Terraform, plan_text};
-use crate::context::Context;
+use crate::context::{Context, to_the_second};
 use crate::error::Error;
 use crate::events;
 use crate::write;
@@ -34,7 +32,7 @@ pub(super) async fn report(
         Ok(Done::Again | Done::Released) => Ok(Effect::Nothing),
         Err(error) => Err(error.blocked()),
     };
-    let now = now(terraform);
+    let now = to_the_second(terraform.now());
     let run = terraform.runs.going(&uid).map(|going| going.status());
     let plan = seen.and_then(plan);
     let state = seen.and_then(state);
@@ -83,12 +81,6 @@ async fn tell(
         context.workspaces.remember(written);
     }
     Ok(())
-}
-
-/// Now, to the second: what Kubernetes keeps of it.
-fn now(terraform: &Terraform) -> Time {
-    let now = terraform.now();
-    Time(Timestamp::from_second(now.as_second()).unwrap_or(now))
 }
 
 /// The plan at hand.

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use capt_api::names::{STATE_SUFFIX, annotation, finalizer, group, label};
 use capt_api::{Workspace, WorkspaceTemplateApply};
 use capt_core::name::is_object_name;
+use capt_core::workspace::lock::machine;
 use capt_core::workspace::observed::State;
 use capt_terraform::Secret as Hidden;
 use k8s_openapi::ByteString;
@@ -187,19 +188,20 @@ pub(super) async fn discard(client: &Client, place: &Place) -> Result<(), Error>
     for part in parts.iter().rev() {
         kept::remove(&api, &part.metadata, &doing("deleting", place)).await?;
     }
-    let leases: Api<Lease> = Api::namespaced(client.clone(), &place.namespace);
-    let doing = doing("deleting the lock on", place);
-    match lock(client, place).await?.filter(|lease| holder(lease).is_none()) {
-        Some(lease) => kept::remove(&leases, &lease.metadata, &doing).await,
-        None => Ok(()),
-    }
+    delete_lock(client, place, |lease| holder(lease).is_none()).await
 }
 
 /// Deletes the lock on a state that is gone, whose holder is known to be over.
 pub(super) async fn remove_lock(client: &Client, place: &Place) -> Result<(), Error> {
-    let leases: Api<Lease> = Api::namespaced(client.clone(), &place.namespace);
-    match lock(client, place).await? {
-        Some(lease) => kept::remove(&leases, &lease.metadata, &doing("deleting the lock on", place)).await,
+    delete_lock(client, place, |_| true).await
+}
+
+async fn delete_lock(client: &Client, place: &Place, may: fn(&Lease) -> bool) -> Result<(), Error> {
+    match lock(client, place).await?.filter(may) {
+        Some(lease) => {
+            let doing = doing("deleting the lock on", place);
+            kept::remove(&leases(client, place), &lease.metadata, &doing).await
+        }
         None => Ok(()),
     }
 }
@@ -221,7 +223,7 @@ pub(super) async fn lock_holder(client: &Client, place: &Place) -> Result<Option
 /// The machine in what Terraform writes about a lock: `{"Who":"user@machine", …}`.
 fn host(lease: &Lease) -> Option<String> {
     let told: Value = serde_json::from_str(lease.annotations().get(annotation::LOCK_INFO)?).ok()?;
-    told["Who"].as_str()?.rsplit_once('@').map(|(_, host)| host.to_owned())
+    machine(told["Who"].as_str()?).map(ToOwned::to_owned)
 }
 
 fn holder(lease: &Lease) -> Option<&str> {
@@ -233,8 +235,7 @@ async fn lock(client: &Client, place: &Place) -> Result<Option<Lease>, Error> {
     if !is_object_name(&name) {
         return Ok(None);
     }
-    let leases: Api<Lease> = Api::namespaced(client.clone(), &place.namespace);
-    leases.get_opt(&name).await.map_err(Error::api(doing("reading the lock on", place)))
+    leases(client, place).get_opt(&name).await.map_err(Error::api(doing("reading the lock on", place)))
 }
 
 /// Notes on the apply, or on a Workspace that has none, where the state is, or that there is none. `noted` is what is there
@@ -266,6 +267,10 @@ pub(super) async fn note(
 }
 
 fn secrets(client: &Client, place: &Place) -> Api<Secret> {
+    Api::namespaced(client.clone(), &place.namespace)
+}
+
+fn leases(client: &Client, place: &Place) -> Api<Lease> {
     Api::namespaced(client.clone(), &place.namespace)
 }
 

@@ -45,7 +45,7 @@ pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -
             bare(Observed::Moved { workspace: workspace.filter(|workspace| is_ours(apply, workspace)) })
         }
         // While a control plane starts, a kind may not be served yet: what is not seen then is not gone.
-        Standing::Deleting if !context.workspaces.is_listed() && is_noted(apply) => {
+        Standing::Deleting if !context.workspaces.is_certain() && is_noted(apply) => {
             Err(Error::NotListed { workspace: name })
         }
         Standing::Deleting => {

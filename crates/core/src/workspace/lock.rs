@@ -26,6 +26,11 @@ pub enum Holder {
     Unknown,
 }
 
+/// The machine that a lock was taken on, in `user@machine`.
+pub fn machine(who: &str) -> Option<&str> {
+    who.rsplit_once('@').map(|(_, machine)| machine)
+}
+
 /// Why a lock is released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Release {

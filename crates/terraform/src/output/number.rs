@@ -11,7 +11,7 @@ pub(super) fn storable(json: &str) -> String {
 }
 
 /// Every string in the text that is a value.
-pub(super) fn strings(json: &str) -> Vec<String> {
+pub(crate) fn strings(json: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = json;
     while let Some(begin) = rest.find('"') {

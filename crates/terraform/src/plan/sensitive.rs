@@ -4,6 +4,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::read::Values;
+use crate::output::strings;
 
 /// The texts that are called sensitive. What cannot be read is left out: its attribute is hidden as a whole.
 pub(super) fn texts(values: &Values<'_>) -> Vec<Vec<u8>> {
@@ -23,7 +24,9 @@ fn parsed(raw: Option<&RawValue>) -> Option<Value> {
 /// Marks have the shape of the value, down to where all of it is sensitive or nothing is.
 fn marked(value: &Value, mark: &Value, found: &mut Vec<Vec<u8>>) {
     match (value, mark) {
-        (_, Value::Bool(true)) => strings(value, found),
+        (_, Value::Bool(true)) => {
+            found.extend(strings(&value.to_string()).into_iter().map(String::into_bytes));
+        }
         (Value::Array(values), Value::Array(marks)) => {
             values.iter().zip(marks).for_each(|(value, mark)| marked(value, mark, found));
         }
@@ -35,14 +38,5 @@ fn marked(value: &Value, mark: &Value, found: &mut Vec<Vec<u8>>) {
             }
         }
         _ => {}
-    }
-}
-
-fn strings(value: &Value, found: &mut Vec<Vec<u8>>) {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        Value::String(text) => found.push(text.as_bytes().to_vec()),
-        Value::Array(values) => values.iter().for_each(|value| strings(value, found)),
-        Value::Object(values) => values.values().for_each(|value| strings(value, found)),
     }
 }

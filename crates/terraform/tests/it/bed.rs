@@ -1,32 +1,18 @@
 //! What every test needs: an engine on a directory of its own, and runs to give it.
 
-use std::env;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{LazyLock, Mutex};
+use std::sync::Mutex;
 use std::time::Duration;
 
-use capt_local::{Catalog, Environment, Finder, Progress};
 use capt_terraform::{
     Applied, Backend, Engine, Error, Event, Format, Identity, Limits, Observer, Operation, Outcome, Plan,
     ProcessEngine, Run, Secret, Settings, Source, VariableFile, Verb,
 };
+use capt_testkit::terraform::binary;
 use tempfile::TempDir;
-
-/// The binary to test with: the one that `CAPT_TERRAFORM` names, one in `PATH`, or OpenTofu, got like the other parts.
-pub(crate) fn binary() -> PathBuf {
-    static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
-        let named = env::var_os("CAPT_TERRAFORM").map(PathBuf::from);
-        let ready = capt_terraform::find(named.as_deref(), env::var_os("PATH").as_deref());
-        ready.unwrap_or_else(|_| {
-            let finder = Finder::new(Catalog::embedded().unwrap(), Environment::of_process());
-            finder.find("tofu", &Progress::stderr()).unwrap_or_else(|error| panic!("{error}"))
-        })
-    });
-    BINARY.clone()
-}
 
 /// An engine and its directory.
 pub(crate) struct Bed {

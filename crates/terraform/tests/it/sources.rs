@@ -8,7 +8,9 @@ use capt_terraform::{
 };
 use rstest::rstest;
 
-use crate::bed::{Bed, Seen, archive, binary, git, inline};
+use capt_testkit::terraform::binary;
+
+use crate::bed::{Bed, Seen, archive, git, inline};
 
 const MODULE: &str =
     "module \"shared\" { source = \"../shared\" }\noutput \"x\" { value = module.shared.x }\n";

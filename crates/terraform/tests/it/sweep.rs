@@ -8,7 +8,9 @@ use capt_terraform::{
     Verb,
 };
 
-use crate::bed::{Bed, Seen, binary, ended, inline, killable, until};
+use capt_testkit::terraform::binary;
+
+use crate::bed::{Bed, Seen, ended, inline, killable, until};
 
 /// Waits in the middle of its apply until it is let go.
 fn waiting(mark: &Path) -> Run {

@@ -8,6 +8,7 @@ use capt_core::apply::Blocked;
 use capt_core::workspace::observed::{Ending, Memory};
 use capt_core::workspace::policy;
 use capt_core::workspace::status::Effect;
+use capt_terraform::without_login;
 use kube::ResourceExt;
 use serde_json::{Value, json};
 use tracing::warn;
@@ -72,6 +73,7 @@ impl Acting<'_> {
         self.drop_unused_state(memory.elsewhere.as_deref()).await?;
         self.terraform.runs.settle(&self.place.workspace_uid);
         let for_provider = &self.workspace.spec.for_provider;
+        // An address may hold a password; the spec shows it, but nothing else has to.
         let remote_source =
             (for_provider.source == ModuleSource::Remote).then(|| without_login(&for_provider.module));
         Ok(Done::Told(Effect::Published { outputs: told, applied, remote_source }))
@@ -100,32 +102,4 @@ fn too_large(spec: &WorkspaceSpec, told: &BTreeMap<String, Value>) -> Option<Blo
         "the spec and those outputs that are not sensitive have {bytes} bytes together, but a Workspace holds {LARGEST} at most: take large outputs out of the module"
     );
     (bytes > LARGEST).then(|| Blocked::new(Reason::OutputsRefused, message))
-}
-
-/// An address may hold a password; the spec shows it, but nothing else has to.
-fn without_login(address: &str) -> String {
-    match address.split_once("://") {
-        Some((scheme, rest)) => {
-            let end = rest.find('/').unwrap_or(rest.len());
-            let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
-            format!("{scheme}://{host}{}", &rest[end..])
-        }
-        None => address.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case::plain("git::https://example.org/a.git//b?ref=v1", "git::https://example.org/a.git//b?ref=v1")]
-    #[case::password("git::https://me:secret@example.org/a.git", "git::https://example.org/a.git")]
-    #[case::at_in_the_path("https://example.org/a@b.tgz", "https://example.org/a@b.tgz")]
-    #[case::short("terraform-aws-modules/vpc/aws", "terraform-aws-modules/vpc/aws")]
-    fn a_password_is_not_told(#[case] address: &str, #[case] expected: &str) {
-        assert_eq!(without_login(address), expected);
-    }
 }

@@ -42,7 +42,7 @@ impl Over {
                 let declared = matches!(order.run.backend, Backend::Declared { .. });
                 let elsewhere = made.elsewhere.clone().or_else(|| declared.then(|| DECLARED.to_owned()));
                 entry.elsewhere.clone_from(&elsewhere);
-                let ending = Ending::Planned(Planned { elsewhere, ..planned(&made) });
+                let ending = Ending::Planned(planned(&made, elsewhere));
                 plan = Some(made);
                 ending
             }
@@ -78,7 +78,7 @@ impl Over {
     }
 }
 
-fn planned(plan: &Plan) -> Planned {
+fn planned(plan: &Plan, elsewhere: Option<String>) -> Planned {
     let summary = plan.to_string();
     Planned {
         hash: plan.hash.as_str().to_owned(),
@@ -90,7 +90,7 @@ fn planned(plan: &Plan) -> Planned {
             .map(|change| PlannedChange { address: change.address.clone(), action: action(change.action) })
             .collect(),
         outputs_change: !plan.outputs.is_empty(),
-        elsewhere: None,
+        elsewhere,
     }
 }
 

@@ -9,12 +9,12 @@ use capt_core::note::Note;
 use capt_core::workspace::decide::{Operation, Which};
 use capt_core::workspace::status::progress_note;
 use capt_terraform::{Event, Progress};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::Order;
 use super::ended::Over;
+use crate::context::to_the_second;
 
 /// Of what is being worked on, the status names so much.
 const SHOWN: usize = 5;
@@ -165,10 +165,6 @@ impl Going {
                 .collect(),
         }
     }
-}
-
-fn to_the_second(time: Timestamp) -> Time {
-    Time(Timestamp::from_second(time.as_second()).unwrap_or(time))
 }
 
 /// What an operation is called in the status.

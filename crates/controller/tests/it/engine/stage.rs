@@ -1,16 +1,16 @@
 //! A stage with a manager that runs Terraform.
 
+use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
-use std::{env, fs};
 
 use capt_api::crossplane::WorkspaceCondition;
 use capt_api::engine_status::PlanStatus;
 use capt_api::{Workspace, names};
 use capt_controller::options::{EngineMode, Options, Server, TerraformOptions};
-use capt_local::{Catalog, Environment, Finder, Progress};
 use capt_terraform::{Engine, ProcessEngine, Settings};
+use capt_testkit::terraform::binary;
 use capt_testkit::watch_until;
 use k8s_openapi::api::core::v1::Secret;
 use kube::config::Kubeconfig;
@@ -20,19 +20,6 @@ use tempfile::TempDir;
 
 use super::recording::Recording;
 use crate::stage::{Manager, Stage, cluster};
-
-/// A binary to test with: the one that `CAPT_TERRAFORM` names, one in `PATH`, or OpenTofu, got like the other parts.
-pub(crate) fn binary() -> PathBuf {
-    static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
-        let named = env::var_os("CAPT_TERRAFORM").map(PathBuf::from);
-        let ready = capt_terraform::find(named.as_deref(), env::var_os("PATH").as_deref());
-        ready.unwrap_or_else(|_| {
-            let finder = Finder::new(Catalog::embedded().unwrap(), Environment::of_process());
-            finder.find("tofu", &Progress::stderr()).unwrap()
-        })
-    });
-    BINARY.clone()
-}
 
 /// A namespace with a manager that runs its Workspaces.
 pub(crate) struct EngineStage {

@@ -10,7 +10,9 @@ use capt_terraform::{Engine, Error, ProcessEngine, Settings, Verb};
 use serde_json::json;
 
 use super::{assert_kept, good, good_of, put, request, told};
-use crate::engine::stage::{EngineStage, binary, find};
+use capt_testkit::terraform::binary;
+
+use crate::engine::stage::{EngineStage, find};
 
 /// A stage with the real binary, but a `plan` first does what the file `trouble` says, if it is there.
 async fn troubled() -> EngineStage {
