@@ -4,6 +4,7 @@
 //! real ones without touching them.
 
 mod difference;
+mod eks_token;
 mod manager;
 mod modules;
 mod server;
@@ -21,6 +22,7 @@ use server::Server;
 use table::Answer;
 
 pub(crate) fn run() -> anyhow::Result<()> {
+    eks_token::agrees_with_the_sdk_for_go()?;
     let real = modules::crds(&Pins::read()?)?;
     tokio::runtime::Runtime::new()?.block_on(async {
         let (theirs, ours) = tokio::try_join!(with_real_crds(&real), with_our_crds())?;

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::capt_cluster::FailureDomain;
+use crate::capt_control_plane::RunningVersion;
 use crate::crossplane::free_object;
 use crate::endpoint::Endpoint;
 
@@ -54,6 +56,36 @@ pub struct ClusterSpec {
     /// The network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub infrastructure_ref: Option<ContractReference>,
+    /// The Cluster is made from a `ClusterClass`, which takes Cluster API itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "free_object")]
+    pub topology: Option<Value>,
+    /// Conditions that must hold, beside Cluster API's own, for the Cluster to be Available.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["conditionType".into()]))]
+    pub availability_gates: Vec<AvailabilityGate>,
+}
+
+/// A condition that must hold for a Cluster to be Available.
+#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AvailabilityGate {
+    /// The type of the condition.
+    #[schemars(length(min = 1, max = 316))]
+    pub condition_type: String,
+    /// `Positive`, as if nothing is said, where the condition should be True; `Negative` where it should be False.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub polarity: Option<Polarity>,
+}
+
+/// What a condition says when all is well.
+#[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Polarity {
+    /// True.
+    Positive,
+    /// False.
+    Negative,
 }
 
 /// A reference to an object of a provider, in the Cluster's own namespace.
@@ -79,6 +111,14 @@ pub struct ClusterStatus {
     /// What happened once in the life of the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initialization: Option<ClusterInitialization>,
+    /// What runs as the control plane.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control_plane: Option<ClusterControlPlaneStatus>,
+    /// The zones that machines may be spread over, as the network says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 100))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub failure_domains: Vec<FailureDomain>,
     /// Where the cluster stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
@@ -89,6 +129,16 @@ pub struct ClusterStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,
+}
+
+/// What runs as the control plane of a cluster.
+#[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
+pub struct ClusterControlPlaneStatus {
+    /// The Kubernetes versions that run, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32))]
+    pub versions: Vec<RunningVersion>,
 }
 
 /// What happened once in the life of a cluster.

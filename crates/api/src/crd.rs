@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+    CustomResourceDefinition, CustomResourceDefinitionVersion, CustomResourceValidation, JSONSchemaProps,
+    JSONSchemaPropsOrArray, JSONSchemaPropsOrBool, ValidationRule,
 };
 use kube::{CustomResourceExt, ResourceExt};
 use serde_json::Value;
@@ -18,6 +19,15 @@ use crate::workspace_template_apply::WorkspaceTemplateApply;
 
 /// The version that all of CAPT's own kinds have.
 const OWN_VERSION: &str = "v1beta1";
+
+/// The version that Clusters had before, and that many manifests still have.
+const EARLIER_CLUSTER_VERSION: &str = "v1beta1";
+
+/// What is said to whoever writes a Cluster in the earlier version.
+const WRITE_THE_NEWER_CLUSTER: &str = "Clusters of the version v1beta1 are not taken here: write \
+    `apiVersion: cluster.x-k8s.io/v1beta2`, and give spec.infrastructureRef and spec.controlPlaneRef an apiGroup \
+    (infrastructure.cluster.x-k8s.io, controlplane.cluster.x-k8s.io), a kind and a name, instead of an apiVersion and a \
+    namespace";
 
 /// CRDs of kinds that somebody else may have installed already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +55,39 @@ pub fn own() -> Vec<CustomResourceDefinition> {
 pub fn foreign(which: Foreign) -> Vec<CustomResourceDefinition> {
     match which {
         Foreign::Terraform => vec![finished(Workspace::crd(), &[]), finished(ProviderConfig::crd(), &[])],
-        Foreign::ClusterApi => vec![finished(Cluster::crd(), &[])],
+        Foreign::ClusterApi => vec![with_earlier_version(finished(Cluster::crd(), &[]))],
     }
+}
+
+/// Adds the earlier version of Clusters, in which nothing can be written: whoever tries is told what to write instead, where
+/// the API server by itself would only say that there is no such kind.
+fn with_earlier_version(mut crd: CustomResourceDefinition) -> CustomResourceDefinition {
+    let refusal = ValidationRule {
+        rule: "false".to_owned(),
+        message: Some(WRITE_THE_NEWER_CLUSTER.to_owned()),
+        ..ValidationRule::default()
+    };
+    let anything = JSONSchemaProps {
+        description: Some("Not taken in this version: write cluster.x-k8s.io/v1beta2.".to_owned()),
+        type_: Some("object".to_owned()),
+        x_kubernetes_preserve_unknown_fields: Some(true),
+        x_kubernetes_validations: Some(vec![refusal]),
+        ..JSONSchemaProps::default()
+    };
+    let subresources = crd.spec.versions.first().and_then(|version| version.subresources.clone());
+    crd.spec.versions.push(CustomResourceDefinitionVersion {
+        name: EARLIER_CLUSTER_VERSION.to_owned(),
+        served: true,
+        storage: false,
+        deprecated: Some(true),
+        deprecation_warning: Some(
+            "cluster.x-k8s.io/v1beta1 Cluster is for reading only; write cluster.x-k8s.io/v1beta2".to_owned(),
+        ),
+        schema: Some(CustomResourceValidation { open_api_v3_schema: Some(anything) }),
+        subresources,
+        ..CustomResourceDefinitionVersion::default()
+    });
+    crd
 }
 
 fn finished(mut crd: CustomResourceDefinition, labels: &[(&str, &str)]) -> CustomResourceDefinition {

@@ -27,6 +27,20 @@ pub const MANAGED_BY_CAPT: &str = "capt";
 /// Ends the name of a `WorkspaceTemplateApply`; the Workspace has the name without it.
 pub const APPLY_SUFFIX: &str = "-apply";
 
+/// The field manager of what the control plane and the network write into their applies, which are written by
+/// [`FIELD_MANAGER`] too.
+pub const OWNER_FIELD_MANAGER: &str = "capt-owner";
+
+/// The field manager of what CAPT fills into a user's spec: the endpoint and names.
+pub const SPEC_FIELD_MANAGER: &str = "capt-spec";
+
+/// The field manager of what CAPT writes where it looks after Clusters itself: on a Cluster, its conditions and endpoint; on what
+/// the Cluster refers to, owner and label.
+pub const CLUSTER_FIELD_MANAGER: &str = "capt-cluster";
+
+/// The type of Cluster API's Secrets.
+pub const CLUSTER_SECRET_TYPE: &str = "cluster.x-k8s.io/secret";
+
 /// API groups.
 pub mod group {
     /// Kinds of the network and of Terraform templates.
@@ -134,6 +148,12 @@ pub mod annotation {
     pub const APPLIED_DIGEST: &str = "capt.cluster.x-k8s.io/applied-digest";
     /// On a `WorkspaceTemplateApply`: the digest that the user approves.
     pub const APPROVE: &str = "capt.cluster.x-k8s.io/approve";
+    /// On what a network or control plane makes: digest of what it should be.
+    pub const WANTED_DIGEST: &str = "capt.cluster.x-k8s.io/wanted-digest";
+    /// On a Secret with a token: when the token ends.
+    pub const EXPIRES_AT: &str = "capt.cluster.x-k8s.io/expires-at";
+    /// On a Secret with a token: when the token is renewed.
+    pub const RENEW_AT: &str = "capt.cluster.x-k8s.io/renew-at";
     /// On a Secret, `ConfigMap`, Workspace or Namespace: the namespaces that may refer to it, separated by commas, or `*`.
     pub const GRANTED_TO: &str = "capt.cluster.x-k8s.io/granted-to";
     /// On a `WorkspaceTemplate`: `"true"` carries the module to the Workspace although CAPT cannot read it.
@@ -148,8 +168,18 @@ pub mod finalizer {
     pub const MANAGED_RESOURCE: &str = "finalizer.managedresource.crossplane.io";
     /// Holds a state, and what a destroy needs, until the infrastructure is gone; a namespace that is deleted waits for it.
     pub const STATE: &str = "capt.cluster.x-k8s.io/state";
+    /// Holds a `CAPTCluster` until its network is gone.
+    pub const NETWORK: &str = "capt.cluster.x-k8s.io/network";
+    /// Holds a `CAPTControlPlane` until its control plane is gone.
+    pub const CONTROL_PLANE: &str = "capt.cluster.x-k8s.io/control-plane";
+    /// Cluster API: holds a Cluster until everything of it is gone. Its own, so that either of us can let go of it.
+    pub const CLUSTER: &str = "cluster.cluster.x-k8s.io";
     /// What the earlier Go implementation put on the same objects; removed together with ours.
     pub const LEGACY: &str = "infrastructure.cluster.x-k8s.io/finalizer";
+    /// As [`LEGACY`], on a `CAPTCluster`.
+    pub const LEGACY_NETWORK: &str = "infrastructure.cluster.x-k8s.io/captcluster";
+    /// As [`LEGACY`], on a `CAPTControlPlane`.
+    pub const LEGACY_CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io/captcontrolplane";
 }
 
 /// Condition types.
@@ -170,4 +200,26 @@ pub mod condition {
     pub const APPROVAL_REQUIRED: &str = "ApprovalRequired";
     /// On a Workspace: its state nears the size that a Secret can hold.
     pub const STATE_LARGE: &str = "StateLarge";
+    /// Cluster API's word: the control plane, or the whole Cluster, can be used.
+    pub const AVAILABLE: &str = "Available";
+    /// The Secrets of a control plane are there and equal to their source.
+    pub const SECRETS_READY: &str = "SecretsReady";
+    /// Cluster API's word: a new version is on its way.
+    pub const ROLLING_OUT: &str = "RollingOut";
+    /// The cluster answers CAPT with the credentials that it hands out.
+    pub const REACHABLE: &str = "Reachable";
+    /// The VPC of a cluster is there.
+    pub const VPC_READY: &str = "VPCReady";
+    /// Cluster API's word: the object is being taken down.
+    pub const DELETING: &str = "Deleting";
+    /// On a Cluster: its network is ready.
+    pub const INFRASTRUCTURE_READY: &str = "InfrastructureReady";
+    /// On a Cluster: its control plane could be reached once.
+    pub const CONTROL_PLANE_INITIALIZED: &str = "ControlPlaneInitialized";
+    /// On a Cluster: its control plane can be used.
+    pub const CONTROL_PLANE_AVAILABLE: &str = "ControlPlaneAvailable";
+    /// On a Cluster: its workers can be used.
+    pub const WORKERS_AVAILABLE: &str = "WorkersAvailable";
+    /// On a Cluster: it answers with the credentials of its kubeconfig.
+    pub const REMOTE_CONNECTION_PROBE: &str = "RemoteConnectionProbe";
 }

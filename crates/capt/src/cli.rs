@@ -2,6 +2,7 @@
 #![expect(clippy::doc_markdown, reason = "the docs are help texts, which show backticks as they are")]
 
 mod engine;
+mod workload;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
 pub(crate) use engine::{EngineArguments, EngineChoice, Place};
+pub(crate) use workload::{WorkloadArguments, WorkloadCommand, WorkloadTarget};
 
 /// Kubernetes clusters from Terraform modules, as Cluster API objects.
 #[derive(Debug, Parser)]
@@ -73,6 +75,7 @@ pub(crate) enum Command {
     Up(UpArguments),
     Manager(ManagerArguments),
     Crds(CrdsArguments),
+    Workload(WorkloadArguments),
     /// Print the version
     Version,
 }
@@ -93,6 +96,13 @@ Examples:
 Ctrl-C or SIGTERM stops everything in order and keeps the data. Running applies are asked to stop and waited for;
 a second Ctrl-C does not wait.")]
 pub(crate) struct UpArguments {
+    #[command(flatten)]
+    pub(crate) home: HomeArguments,
+}
+
+/// What a management cluster on this machine is like.
+#[derive(Debug, Args)]
+pub(crate) struct HomeArguments {
     /// Where the cluster keeps its data, from one start to the next
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,

@@ -4,6 +4,7 @@ mod crds;
 mod manager;
 mod up;
 mod version;
+mod workload;
 
 use std::future::Future;
 
@@ -13,7 +14,7 @@ use crate::cli::Command;
 use crate::printer::Printer;
 
 /// Where CAPT keeps what belongs to no other namespace, when it does not run in one.
-const HOME_NAMESPACE: &str = "capt-system";
+pub(crate) const HOME_NAMESPACE: &str = "capt-system";
 
 /// Does what the user asked for.
 pub(crate) fn run(command: Command, printer: Printer) -> anyhow::Result<()> {
@@ -21,6 +22,7 @@ pub(crate) fn run(command: Command, printer: Printer) -> anyhow::Result<()> {
         Command::Up(arguments) => block_on(up::run(arguments, printer)),
         Command::Manager(arguments) => block_on(manager::run(arguments)),
         Command::Crds(arguments) => crds::run(&arguments, printer),
+        Command::Workload(arguments) => workload::run(arguments, printer),
         Command::Version => version::run(printer),
     }
 }

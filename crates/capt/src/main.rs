@@ -5,6 +5,7 @@ mod commands;
 mod connection;
 mod directory;
 mod engine;
+mod home;
 mod log_lines;
 mod printer;
 mod signals;

@@ -4,18 +4,25 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use capt_api::{Cluster, Workspace, WorkspaceTemplate, WorkspaceTemplateApply};
+use capt_api::{
+    CAPTCluster, CAPTControlPlane, Cluster, Workspace, WorkspaceTemplate, WorkspaceTemplateApply,
+};
+use futures::channel::mpsc::UnboundedSender;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use k8s_openapi::jiff::Timestamp;
 use kube::Client;
 use kube::runtime::controller::Action;
 use kube::runtime::events::Recorder;
+use kube::runtime::reflector::ObjectRef;
+use tokio::sync::{Semaphore, watch};
 
+use crate::control_plane::Credentials;
 use crate::error::{Error, Retry};
 use crate::index::{Dependent, Index, Name};
 use crate::metrics::{Kind, Metrics};
 use crate::options::Options;
-use crate::store::{Held, Reader};
+use crate::secret_versions::SecretVersions;
+use crate::store::{Guarded, Held, Reader};
 use crate::workspace::Terraform;
 
 /// What every driver has at hand.
@@ -28,13 +35,30 @@ pub(crate) struct Context {
     pub(crate) templates: Reader<WorkspaceTemplate>,
     pub(crate) workspaces: Reader<Workspace>,
     pub(crate) clusters: Reader<Cluster>,
+    pub(crate) networks: Reader<CAPTCluster>,
+    pub(crate) control_planes: Reader<CAPTControlPlane>,
+    pub(crate) secrets: SecretVersions,
+    /// Whether it is known which Secrets there are.
+    pub(crate) secrets_listed: watch::Sender<bool>,
+    pub(crate) credentials: Credentials,
+    /// How many clusters may be asked at the same time.
+    pub(crate) probes: Semaphore,
+    /// Where control planes are announced that have something new.
+    pub(crate) control_plane_queue: UnboundedSender<ObjectRef<Guarded<CAPTControlPlane>>>,
     pub(crate) index: Index<Dependent>,
     pub(crate) attempts: Attempts,
     /// What runs Workspaces; `None` where Crossplane does.
     pub(crate) terraform: Option<Arc<Terraform>>,
+    /// Who looks after Clusters.
+    pub(crate) cluster_serving: crate::cluster::Serving,
 }
 
 impl Context {
+    /// Now.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.options.clock.now()
+    }
+
     /// The Cluster that an object belongs to, if it is known.
     pub(crate) fn cluster_of(&self, metadata: &ObjectMeta) -> Option<Held<Cluster>> {
         let name = capt_core::standing::cluster_name(metadata)?;

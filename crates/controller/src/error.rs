@@ -4,6 +4,8 @@ use capt_api::names::Reason;
 use capt_core::apply::Blocked;
 use kube::core::Status;
 
+use crate::metrics::Kind;
+
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -16,13 +18,15 @@ pub(crate) enum Error {
         #[source]
         source: kube::Error,
     },
-    /// Workspaces cannot be seen, so that nobody knows whether one is gone.
+    /// Objects of a kind cannot be seen, so that nobody knows whether one is gone.
     #[error(
-        "Workspaces cannot be listed, so nobody knows whether Workspace `{workspace}` is gone; waiting for the kind"
+        "objects of kind {kind} cannot be listed, so nobody knows whether {what} is gone; waiting for the kind"
     )]
     NotListed {
-        /// The Workspace.
-        workspace: String,
+        /// The kind.
+        kind: Kind,
+        /// The object, in words.
+        what: String,
     },
     /// A defect of CAPT. Other objects go on.
     #[error("reconciling ended in a panic: {message}")]
@@ -59,6 +63,11 @@ impl Error {
     /// Whether the API server does not let us.
     pub(crate) fn is_forbidden(&self) -> bool {
         self.status().is_some_and(|status| status.code == 403)
+    }
+
+    /// Whether somebody else was faster.
+    pub(crate) fn is_conflict(&self) -> bool {
+        self.status().is_some_and(|status| status.code == 409)
     }
 
     /// What came of a write to an object that may be gone by now: that it is gone is no error.

@@ -114,15 +114,26 @@ fn record<K>(
     }
 }
 
-/// Watches metadata only, keeps nothing, and calls `touched` for every change.
-pub(crate) async fn overhear<K>(
-    source: Source<PartialObjectMeta<K>>,
-    mut touched: impl FnMut(&ObjectMeta) + Send,
-) where
+/// What was heard of a kind whose objects nobody keeps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Heard<'event> {
+    /// A listing begins.
+    Relisting,
+    /// An object is there.
+    There(&'event ObjectMeta),
+    /// An object is gone.
+    Gone(&'event ObjectMeta),
+    /// The listing is complete.
+    Listed,
+}
+
+/// Watches metadata only, keeps nothing, and tells `heard` of every change.
+pub(crate) async fn overhear<K>(source: Source<PartialObjectMeta<K>>, mut heard: impl FnMut(Heard<'_>) + Send)
+where
     K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     loop {
-        overhear_served(&source, &mut touched).await;
+        overhear_served(&source, &mut heard).await;
         sleep(PAUSE).await;
     }
 }
@@ -130,34 +141,33 @@ pub(crate) async fn overhear<K>(
 /// As [`overhear`], for a kind that may not be installed: it is waited for.
 pub(crate) async fn overhear_custom<K>(
     source: Source<PartialObjectMeta<K>>,
-    mut touched: impl FnMut(&ObjectMeta) + Send,
+    mut heard: impl FnMut(Heard<'_>) + Send,
 ) where
     K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     loop {
         await_kind::<K>(&source.client, source.kind, |_| ()).await;
-        overhear_served(&source, &mut touched).await;
+        overhear_served(&source, &mut heard).await;
         // A kind that is served and yet not found is not asked for without a pause.
         sleep(PAUSE).await;
     }
 }
 
 /// Watches metadata until the kind is not served any more.
-async fn overhear_served<K>(
-    source: &Source<PartialObjectMeta<K>>,
-    touched: &mut (impl FnMut(&ObjectMeta) + Send),
-) where
+async fn overhear_served<K>(source: &Source<PartialObjectMeta<K>>, heard: &mut (impl FnMut(Heard<'_>) + Send))
+where
     K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     let events = watcher(source.api.clone(), source.config.clone()).default_backoff();
     let mut events = std::pin::pin!(events);
     while let Some(event) = next(&mut events, source.kind, &source.metrics).await {
-        match &event {
+        heard(match &event {
             Event::Apply(PartialObjectMeta { metadata, .. })
-            | Event::InitApply(PartialObjectMeta { metadata, .. })
-            | Event::Delete(PartialObjectMeta { metadata, .. }) => touched(metadata),
-            Event::Init | Event::InitDone => {}
-        }
+            | Event::InitApply(PartialObjectMeta { metadata, .. }) => Heard::There(metadata),
+            Event::Delete(PartialObjectMeta { metadata, .. }) => Heard::Gone(metadata),
+            Event::Init => Heard::Relisting,
+            Event::InitDone => Heard::Listed,
+        });
     }
 }
 

@@ -18,6 +18,12 @@ pub(crate) enum Dependent {
     Apply(ApplyKey),
     /// A Workspace.
     Workspace(String),
+    /// A `CAPTCluster`.
+    Network(Name),
+    /// A `CAPTControlPlane`.
+    ControlPlane(Name),
+    /// A Cluster, where CAPT looks after those itself.
+    Cluster(Name),
 }
 
 /// Something that an object depends on.
@@ -25,12 +31,20 @@ pub(crate) enum Dependent {
 pub(crate) enum Dependency {
     /// A `WorkspaceTemplate`.
     Template(Name),
-    /// A `WorkspaceTemplateApply`.
+    /// A `WorkspaceTemplateApply`, but for its status.
     Apply(Name),
+    /// A `WorkspaceTemplateApply` with its status.
+    ApplyStatus(Name),
+    /// A `CAPTCluster` with its status.
+    Network(Name),
+    /// A `CAPTControlPlane` with its status.
+    ControlPlane(Name),
     /// A Workspace.
     Workspace(String),
-    /// A Cluster.
+    /// A Cluster, but for its status.
     Cluster(Name),
+    /// A Cluster with its status.
+    ClusterStatus(Name),
     /// A Secret.
     Secret(Name),
     /// A `ConfigMap`.
@@ -83,6 +97,15 @@ impl<K: Clone + Eq + Hash> Index<K> {
     /// Every object that depends on this.
     pub(crate) fn dependents(&self, dependency: &Dependency) -> Vec<K> {
         self.lock().by_dependency.get(dependency).into_iter().flatten().cloned().collect()
+    }
+
+    /// Every Secret that something depends on.
+    pub(crate) fn noted_secrets(&self) -> Vec<Name> {
+        let secret = |dependency: &Dependency| match dependency {
+            Dependency::Secret(name) => Some(name.clone()),
+            _ => None,
+        };
+        self.lock().by_dependency.keys().filter_map(secret).collect()
     }
 
     /// Forgets an object that is gone.

@@ -2,7 +2,9 @@
 //!
 //! Decisions are made in `capt-core`; this crate sees, acts and tells.
 
+mod cluster;
 mod context;
+mod control_plane;
 mod diagnostics;
 mod drive;
 mod error;
@@ -14,8 +16,11 @@ pub mod install;
 mod leader;
 pub mod manager;
 mod metrics;
+mod network;
 pub mod options;
+mod owned_apply;
 pub mod rbac;
+mod secret_versions;
 mod stop;
 mod store;
 mod watches;

@@ -4,33 +4,41 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::channel::mpsc::{UnboundedReceiver, unbounded};
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use kube::Client;
 use kube::runtime::events::{Recorder, Reporter};
 use kube::runtime::reflector::{self, ObjectRef};
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::context::{Attempts, Context};
+use crate::control_plane::Credentials;
 use crate::diagnostics::{self, Readiness};
 use crate::drive::drive;
 use crate::index::Index;
 use crate::leader::Leadership;
 use crate::metrics::{Kind, Metrics};
 use crate::options::Options;
+use crate::secret_versions::SecretVersions;
 use crate::store::{Guarded, Presence, Reader};
 use crate::watches::{self, Queues, Writers};
 use crate::workspace::{self, Terraform};
-use crate::{workspace_template, workspace_template_apply};
+use crate::{cluster, control_plane, network, workspace_template, workspace_template_apply};
 
 /// How long running reconciles may take to end. Each can be cut off between any two lines.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// How long open connections to probes and metrics may take to end.
 const FAREWELL: Duration = Duration::from_millis(500);
+
+/// How many clusters are asked at the same time.
+const MOST_PROBES: usize = 16;
+
+/// Where control planes are announced.
+type ControlPlanes = UnboundedSender<ObjectRef<Guarded<capt_api::CAPTControlPlane>>>;
 
 /// Why the manager could not run.
 #[derive(Debug, thiserror::Error)]
@@ -105,14 +113,21 @@ impl Manager {
     async fn act(&self, readiness: &watch::Sender<Readiness>, stop: CancellationToken) {
         readiness.send_replace(Readiness::Starting("the first listing of its objects"));
         self.metrics.leads(true);
-        let terraform = self.terraform.clone();
-        let (context, writers) =
-            context(self.client.clone(), self.options.clone(), self.metrics.clone(), terraform);
         let (apply_sender, applies) = unbounded();
         let (template_sender, templates) = unbounded();
         let (workspace_sender, workspaces) = unbounded();
-        let queues =
-            Queues { applies: apply_sender, templates: template_sender, workspaces: workspace_sender };
+        let (network_sender, networks) = unbounded();
+        let (control_plane_sender, control_planes) = unbounded();
+        let (cluster_sender, clusters) = unbounded();
+        let (context, writers) = self.context(control_plane_sender.clone());
+        let queues = Queues {
+            applies: apply_sender,
+            templates: template_sender,
+            workspaces: workspace_sender,
+            networks: network_sender,
+            control_planes: control_plane_sender,
+            clusters: cluster_sender,
+        };
         if let Some(terraform) = &self.terraform {
             terraform.begin_leadership();
             terraform.runs.announce_to(queues.workspaces.clone());
@@ -124,7 +139,8 @@ impl Manager {
             () = listed(&context) => {
                 readiness.send_replace(Readiness::Acting);
                 info!("watching and reconciling");
-                reconcile(&context, Queued { applies, templates, workspaces }, &stop).await;
+                let queued = Queued { applies, templates, workspaces, networks, control_planes, clusters };
+                reconcile(&context, queued, &stop).await;
             }
         }
         watching.shutdown().await;
@@ -134,6 +150,47 @@ impl Manager {
             end_runs(terraform).await;
         }
         self.metrics.leads(false);
+    }
+
+    /// What the drivers have at hand; it lasts for one leadership.
+    fn context(&self, control_plane_queue: ControlPlanes) -> (Arc<Context>, Writers) {
+        let (applies, apply_writer) = reflector::store();
+        let (templates, template_writer) = reflector::store();
+        let (workspaces, workspace_writer) = reflector::store();
+        let (clusters, cluster_writer) = reflector::store();
+        let (networks, network_writer) = reflector::store();
+        let (control_planes, control_plane_writer) = reflector::store();
+        let reporter = Reporter::from("capt");
+        let context = Context {
+            recorder: Recorder::new(self.client.clone(), reporter),
+            client: self.client.clone(),
+            cluster_serving: cluster::Serving::new(self.options.cluster_api),
+            options: self.options.clone(),
+            metrics: self.metrics.clone(),
+            applies: Reader::new(applies),
+            templates: Reader::new(templates),
+            workspaces: Reader::new(workspaces),
+            clusters: Reader::new(clusters),
+            networks: Reader::new(networks),
+            control_planes: Reader::new(control_planes),
+            secrets: SecretVersions::default(),
+            secrets_listed: watch::Sender::new(false),
+            credentials: Credentials::default(),
+            index: Index::default(),
+            attempts: Attempts::default(),
+            terraform: self.terraform.clone(),
+            probes: Semaphore::new(MOST_PROBES),
+            control_plane_queue,
+        };
+        let writers = Writers {
+            applies: apply_writer,
+            templates: template_writer,
+            workspaces: workspace_writer,
+            clusters: cluster_writer,
+            networks: network_writer,
+            control_planes: control_plane_writer,
+        };
+        (Arc::new(context), writers)
     }
 }
 
@@ -164,10 +221,13 @@ struct Queued {
     applies: UnboundedReceiver<ObjectRef<Guarded<capt_api::WorkspaceTemplateApply>>>,
     templates: UnboundedReceiver<ObjectRef<Guarded<capt_api::WorkspaceTemplate>>>,
     workspaces: UnboundedReceiver<ObjectRef<Guarded<capt_api::Workspace>>>,
+    networks: UnboundedReceiver<ObjectRef<Guarded<capt_api::CAPTCluster>>>,
+    control_planes: UnboundedReceiver<ObjectRef<Guarded<capt_api::CAPTControlPlane>>>,
+    clusters: UnboundedReceiver<ObjectRef<Guarded<capt_api::Cluster>>>,
 }
 
 async fn reconcile(context: &Arc<Context>, queued: Queued, stop: &CancellationToken) {
-    let Queued { applies, templates, workspaces } = queued;
+    let Queued { applies, templates, workspaces, networks, control_planes, clusters } = queued;
     let drivers = async {
         tokio::join!(
             drive(
@@ -194,6 +254,30 @@ async fn reconcile(context: &Arc<Context>, queued: Queued, stop: &CancellationTo
                 Arc::clone(context),
                 stop.clone(),
             ),
+            drive(
+                Kind::CAPTCluster,
+                &context.networks,
+                networks,
+                network::reconcile,
+                Arc::clone(context),
+                stop.clone(),
+            ),
+            drive(
+                Kind::CAPTControlPlane,
+                &context.control_planes,
+                control_planes,
+                control_plane::reconcile,
+                Arc::clone(context),
+                stop.clone(),
+            ),
+            drive(
+                Kind::Cluster,
+                &context.clusters,
+                clusters,
+                cluster::reconcile,
+                Arc::clone(context),
+                stop.clone(),
+            ),
         )
     };
     let overdue = async {
@@ -206,39 +290,6 @@ async fn reconcile(context: &Arc<Context>, queued: Queued, stop: &CancellationTo
     }
 }
 
-fn context(
-    client: Client,
-    options: Options,
-    metrics: Metrics,
-    terraform: Option<Arc<Terraform>>,
-) -> (Arc<Context>, Writers) {
-    let (applies, apply_writer) = reflector::store();
-    let (templates, template_writer) = reflector::store();
-    let (workspaces, workspace_writer) = reflector::store();
-    let (clusters, cluster_writer) = reflector::store();
-    let reporter = Reporter::from("capt");
-    let context = Context {
-        recorder: Recorder::new(client.clone(), reporter),
-        client,
-        options,
-        metrics,
-        applies: Reader::new(applies),
-        templates: Reader::new(templates),
-        workspaces: Reader::new(workspaces),
-        clusters: Reader::new(clusters),
-        index: Index::default(),
-        attempts: Attempts::default(),
-        terraform,
-    };
-    let writers = Writers {
-        applies: apply_writer,
-        templates: template_writer,
-        workspaces: workspace_writer,
-        clusters: cluster_writer,
-    };
-    (Arc::new(context), writers)
-}
-
 /// Waits until of every kind it is known what there is, or that it is not installed: whoever decides earlier takes what has not
 /// been listed for absent.
 async fn listed(context: &Context) {
@@ -247,9 +298,12 @@ async fn listed(context: &Context) {
         context.templates.presence(),
         context.workspaces.presence(),
         context.clusters.presence(),
+        context.networks.presence(),
+        context.control_planes.presence(),
     ];
     for mut presence in presences {
         // The sender lives in the context.
         let _ = presence.wait_for(|presence| *presence != Presence::Unknown).await;
     }
+    let _ = context.secrets_listed.subscribe().wait_for(|listed| *listed).await;
 }

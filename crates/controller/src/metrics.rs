@@ -1,17 +1,24 @@
 //! Prometheus metrics. Every label is an enum, so that the number of series is bounded.
 
+mod secrets;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use capt_api::engine_status::RunOperation;
 use capt_api::names::Reason;
+use capt_core::control_plane::status::Probe;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::jiff::Timestamp;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
+
+use secrets::SecretMetrics;
 
 /// A kind that CAPT watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +27,8 @@ pub(crate) enum Kind {
     WorkspaceTemplateApply,
     Workspace,
     Cluster,
+    CAPTCluster,
+    CAPTControlPlane,
     Secret,
     ConfigMap,
     Namespace,
@@ -112,6 +121,7 @@ pub(crate) struct Metrics {
     leader: Gauge,
     runs: Family<RunLabels, Counter>,
     run_durations: Family<RunLabels, Histogram>,
+    secrets: SecretMetrics,
 }
 
 impl Metrics {
@@ -153,6 +163,7 @@ impl Metrics {
             "How long runs of Terraform took, without the time that they waited for their turn.",
             run_durations.clone(),
         );
+        let secrets = SecretMetrics::register(&mut registry);
         Self {
             registry: Arc::new(registry),
             reconciles,
@@ -163,6 +174,7 @@ impl Metrics {
             leader,
             runs,
             run_durations,
+            secrets,
         }
     }
 
@@ -192,6 +204,31 @@ impl Metrics {
 
     pub(crate) fn leads(&self, leads: bool) {
         self.leader.set(i64::from(leads));
+    }
+
+    /// Credentials of a control plane were looked after.
+    pub(crate) fn secrets_kept(&self, reason: Reason, duration: Duration) {
+        self.secrets.kept(reason, duration);
+    }
+
+    /// A token was made, or could not be.
+    pub(crate) fn token_minted(&self, succeeded: bool) {
+        self.secrets.minted(succeeded);
+    }
+
+    /// A cluster was asked.
+    pub(crate) fn probed(&self, answer: &Probe) {
+        self.secrets.probed(answer);
+    }
+
+    /// A control plane could be reached for the first time.
+    pub(crate) fn control_plane_initialized(&self, created: Option<&Time>, now: &Time) {
+        self.secrets.initialized(created, now);
+    }
+
+    /// Since when the oldest credentials are in use.
+    pub(crate) fn oldest_credentials(&self, since: Option<Timestamp>) {
+        self.secrets.oldest(since);
     }
 
     /// Everything in Prometheus' text format.

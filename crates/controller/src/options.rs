@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use capt_eks::{AmbientIdentity, Minter};
 use capt_terraform::Engine;
 use k8s_openapi::jiff::Timestamp;
 
@@ -26,6 +27,12 @@ pub struct Options {
     pub allow_cross_namespace_references: bool,
     /// How Workspaces are run; `None` leaves them to Crossplane.
     pub terraform: Option<TerraformOptions>,
+    /// Who makes tokens for clusters.
+    pub tokens: Tokens,
+    /// What time it is.
+    pub clock: Clock,
+    /// Who looks after Clusters.
+    pub cluster_api: ClusterApiMode,
 }
 
 impl Default for Options {
@@ -38,8 +45,23 @@ impl Default for Options {
             diagnostics_address: None,
             allow_cross_namespace_references: false,
             terraform: None,
+            tokens: Tokens::default(),
+            clock: Clock::default(),
+            cluster_api: ClusterApiMode::default(),
         }
     }
+}
+
+/// Who looks after Clusters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClusterApiMode {
+    /// CAPT, unless the CRD shows that it is Cluster API's.
+    #[default]
+    Auto,
+    /// CAPT.
+    Embedded,
+    /// Cluster API.
+    External,
 }
 
 /// How the manager makes sure that it is the only one.
@@ -136,6 +158,34 @@ pub struct Server {
     pub server_name: Option<String>,
 }
 
+/// Who makes tokens for clusters.
+#[derive(Clone)]
+pub struct Tokens(Arc<dyn Minter>);
+
+impl Tokens {
+    /// Tokens by this one.
+    pub fn new(minter: Arc<dyn Minter>) -> Self {
+        Self(minter)
+    }
+
+    /// Who makes them.
+    pub fn minter(&self) -> &dyn Minter {
+        self.0.as_ref()
+    }
+}
+
+impl Default for Tokens {
+    fn default() -> Self {
+        Self::new(Arc::new(AmbientIdentity::new()))
+    }
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Tokens")
+    }
+}
+
 /// Tells the time. Tests and benchmarks have a clock of their own.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
@@ -149,6 +199,12 @@ impl Clock {
     /// Now.
     pub fn now(&self) -> Timestamp {
         (self.0)()
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Clock")
     }
 }
 

@@ -11,6 +11,9 @@ pub fn rules() -> Vec<PolicyRule> {
             crate::workspace_template::rules(),
             crate::workspace_template_apply::rules(),
             crate::workspace::rules(),
+            crate::cluster::rules(),
+            crate::network::rules(),
+            crate::control_plane::rules(),
             vec![
                 rule("apiextensions.k8s.io", &["customresourcedefinitions"], &["get", "list", "watch"]),
                 rule("events.k8s.io", &["events"], &["create", "patch"]),

@@ -155,7 +155,7 @@ pub(crate) fn key_of(metadata: &ObjectMeta) -> Name {
 }
 
 /// Resource versions of one kind can be compared as numbers.
-fn version(metadata: &ObjectMeta) -> u64 {
+pub(crate) fn version(metadata: &ObjectMeta) -> u64 {
     metadata.resource_version.as_deref().and_then(|version| version.parse().ok()).unwrap_or_default()
 }
 

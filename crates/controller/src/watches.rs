@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use capt_api::flux::{Bucket, GitRepository, OciRepository, SourceKind};
 use capt_api::names::label;
-use capt_api::{ProviderConfig, Workspace, WorkspaceTemplate, WorkspaceTemplateApply};
+use capt_api::{
+    CAPTCluster, CAPTControlPlane, Cluster, ProviderConfig, Workspace, WorkspaceTemplate,
+    WorkspaceTemplateApply,
+};
 use capt_core::tie::ApplyKey;
 use futures::channel::mpsc::UnboundedSender;
 use k8s_openapi::NamespaceResourceScope;
@@ -20,8 +23,9 @@ use kube::runtime::watcher;
 use kube::{Api, Resource, ResourceExt};
 use tokio::task::JoinSet;
 
+use crate::cluster::{follow_kinds, follow_owner as follow_owner_of_clusters};
 use crate::context::Context;
-use crate::feed::{Source, Touch, follow, overhear, overhear_custom};
+use crate::feed::{Heard, Source, Touch, follow, overhear, overhear_custom};
 use crate::index::{Dependency, Dependent, Name};
 use crate::metrics::Kind;
 use crate::store::{Guarded, Presence, key_of};
@@ -33,6 +37,9 @@ pub(crate) struct Queues {
     pub(crate) applies: UnboundedSender<ObjectRef<Guarded<WorkspaceTemplateApply>>>,
     pub(crate) templates: UnboundedSender<ObjectRef<Guarded<WorkspaceTemplate>>>,
     pub(crate) workspaces: UnboundedSender<ObjectRef<Guarded<Workspace>>>,
+    pub(crate) networks: UnboundedSender<ObjectRef<Guarded<CAPTCluster>>>,
+    pub(crate) control_planes: UnboundedSender<ObjectRef<Guarded<CAPTControlPlane>>>,
+    pub(crate) clusters: UnboundedSender<ObjectRef<Guarded<Cluster>>>,
 }
 
 /// What the watches write into.
@@ -40,17 +47,23 @@ pub(crate) struct Writers {
     pub(crate) applies: Writer<Guarded<WorkspaceTemplateApply>>,
     pub(crate) templates: Writer<Guarded<WorkspaceTemplate>>,
     pub(crate) workspaces: Writer<Guarded<Workspace>>,
-    pub(crate) clusters: Writer<Guarded<capt_api::Cluster>>,
+    pub(crate) clusters: Writer<Guarded<Cluster>>,
+    pub(crate) networks: Writer<Guarded<CAPTCluster>>,
+    pub(crate) control_planes: Writer<Guarded<CAPTControlPlane>>,
 }
 
 /// Starts every watch.
 pub(crate) fn start(context: &Arc<Context>, writers: Writers, queues: &Queues, tasks: &mut JoinSet<()>) {
-    let Writers { applies, templates, workspaces, clusters } = writers;
+    let Writers { applies, templates, workspaces, clusters, networks, control_planes } = writers;
     tasks.spawn(follow_applies(Arc::clone(context), applies, queues.clone()));
     tasks.spawn(follow_templates(Arc::clone(context), templates, queues.clone()));
     tasks.spawn(follow_workspaces(Arc::clone(context), workspaces, queues.clone()));
     tasks.spawn(follow_clusters(Arc::clone(context), clusters, queues.clone()));
+    tasks.spawn(follow_networks(Arc::clone(context), networks, queues.clone()));
+    tasks.spawn(follow_control_planes(Arc::clone(context), control_planes, queues.clone()));
     tasks.spawn(await_workspaces(Arc::clone(context), queues.clone()));
+    tasks.spawn(follow_owner_of_clusters(Arc::clone(context), queue_all_clusters(context, queues)));
+    tasks.spawn(follow_kinds(Arc::clone(context), queue_all_clusters(context, queues)));
     if let Some(terraform) = &context.terraform {
         overhear_inputs(context, queues, tasks);
         let (client, known, queues) = (context.client.clone(), context.workspaces.clone(), queues.clone());
@@ -64,8 +77,7 @@ pub(crate) fn start(context: &Arc<Context>, writers: Writers, queues: &Queues, t
     }
 
     let secrets = source::<PartialObjectMeta<Secret>>(context, Kind::Secret);
-    let named = |metadata: &ObjectMeta| Dependency::Secret(key_of(metadata));
-    tasks.spawn(overhear(secrets, announce(context, queues, named)));
+    tasks.spawn(overhear(secrets, announce_secrets(context, queues)));
     let maps = source::<PartialObjectMeta<ConfigMap>>(context, Kind::ConfigMap);
     let named = |metadata: &ObjectMeta| Dependency::ConfigMap(key_of(metadata));
     tasks.spawn(overhear(maps, announce(context, queues, named)));
@@ -99,10 +111,7 @@ async fn follow_applies(
     writer: Writer<Guarded<WorkspaceTemplateApply>>,
     queues: Queues,
 ) {
-    let mut source = source::<Guarded<WorkspaceTemplateApply>>(&context, Kind::WorkspaceTemplateApply);
-    if let Some(value) = &context.options.watch_filter {
-        source.config = source.config.labels(&format!("{}={value}", label::WATCH_FILTER));
-    }
+    let source = filtered::<Guarded<WorkspaceTemplateApply>>(&context, Kind::WorkspaceTemplateApply);
     let mut changes = Changes::default();
     follow(
         source,
@@ -112,6 +121,7 @@ async fn follow_applies(
         |metadata, touch| {
             context.applies.caught_up(metadata);
             let key = key_of(metadata);
+            bring_up(&context, &queues, &Dependency::ApplyStatus(key.clone()));
             if !changes.is_news(metadata, touch) {
                 return;
             }
@@ -168,14 +178,80 @@ async fn follow_workspaces(context: Arc<Context>, writer: Writer<Guarded<Workspa
     .await;
 }
 
-async fn follow_clusters(context: Arc<Context>, writer: Writer<Guarded<capt_api::Cluster>>, queues: Queues) {
-    let source = source::<Guarded<capt_api::Cluster>>(&context, Kind::Cluster);
+async fn follow_clusters(context: Arc<Context>, writer: Writer<Guarded<Cluster>>, queues: Queues) {
+    let source = source::<Guarded<Cluster>>(&context, Kind::Cluster);
     let mut changes = Changes::default();
     follow(source, context.clusters.clone(), writer, trim_cluster, |metadata, touch| {
+        context.clusters.caught_up(metadata);
+        let key = key_of(metadata);
+        bring_up(&context, &queues, &Dependency::ClusterStatus(key.clone()));
         if changes.is_news(metadata, touch) {
-            bring_up(&context, &queues, &Dependency::Cluster(key_of(metadata)));
+            match touch {
+                Touch::There => queue_cluster(&queues, &key),
+                Touch::Gone => {
+                    context.index.forget(&Dependent::Cluster(key.clone()));
+                    context.attempts.succeeded(Kind::Cluster, key.clone());
+                }
+            }
+            bring_up(&context, &queues, &Dependency::Cluster(key));
         }
     })
+    .await;
+}
+
+async fn follow_networks(context: Arc<Context>, writer: Writer<Guarded<CAPTCluster>>, queues: Queues) {
+    let source = filtered::<Guarded<CAPTCluster>>(&context, Kind::CAPTCluster);
+    let mut changes = Changes::default();
+    follow(
+        source,
+        context.networks.clone(),
+        writer,
+        |_| (),
+        |metadata, touch| {
+            context.networks.caught_up(metadata);
+            let key = key_of(metadata);
+            if changes.is_news(metadata, touch) {
+                match touch {
+                    Touch::There => queue_network(&queues, &key),
+                    Touch::Gone => {
+                        context.index.forget(&Dependent::Network(key.clone()));
+                        context.attempts.succeeded(Kind::CAPTCluster, key.clone());
+                    }
+                }
+            }
+            bring_up(&context, &queues, &Dependency::Network(key));
+        },
+    )
+    .await;
+}
+
+async fn follow_control_planes(
+    context: Arc<Context>,
+    writer: Writer<Guarded<CAPTControlPlane>>,
+    queues: Queues,
+) {
+    let source = filtered::<Guarded<CAPTControlPlane>>(&context, Kind::CAPTControlPlane);
+    let mut changes = Changes::default();
+    follow(
+        source,
+        context.control_planes.clone(),
+        writer,
+        |_| (),
+        |metadata, touch| {
+            context.control_planes.caught_up(metadata);
+            let key = key_of(metadata);
+            if changes.is_news(metadata, touch) {
+                match touch {
+                    Touch::There => queue_control_plane(&queues, &key),
+                    Touch::Gone => {
+                        context.index.forget(&Dependent::ControlPlane(key.clone()));
+                        context.attempts.succeeded(Kind::CAPTControlPlane, key.clone());
+                    }
+                }
+            }
+            bring_up(&context, &queues, &Dependency::ControlPlane(key));
+        },
+    )
     .await;
 }
 
@@ -204,18 +280,45 @@ pub(crate) fn trim_workspace(workspace: &mut Workspace) {
 }
 
 /// A Cluster without what CAPT does not look at.
-fn trim_cluster(cluster: &mut capt_api::Cluster) {
-    cluster.status = None;
+fn trim_cluster(cluster: &mut Cluster) {
     cluster.spec.cluster_network = None;
+    if let Some(topology) = &mut cluster.spec.topology {
+        *topology = serde_json::Value::Null;
+    }
 }
 
 fn announce(
     context: &Arc<Context>,
     queues: &Queues,
     named: fn(&ObjectMeta) -> Dependency,
-) -> impl FnMut(&ObjectMeta) + Send + use<> {
+) -> impl FnMut(Heard<'_>) + Send + use<> {
     let (context, queues) = (Arc::clone(context), queues.clone());
-    move |metadata| bring_up(&context, &queues, &named(metadata))
+    move |heard| match heard {
+        Heard::There(metadata) | Heard::Gone(metadata) => bring_up(&context, &queues, &named(metadata)),
+        Heard::Relisting | Heard::Listed => {}
+    }
+}
+
+/// As [`announce`], and notes which Secrets there are.
+fn announce_secrets(context: &Arc<Context>, queues: &Queues) -> impl FnMut(Heard<'_>) + Send + use<> {
+    let (context, queues) = (Arc::clone(context), queues.clone());
+    move |heard| match heard {
+        Heard::Relisting => context.secrets.relist(),
+        Heard::There(metadata) => {
+            context.secrets.there(metadata);
+            bring_up(&context, &queues, &Dependency::Secret(key_of(metadata)));
+        }
+        Heard::Gone(metadata) => {
+            context.secrets.gone(metadata);
+            bring_up(&context, &queues, &Dependency::Secret(key_of(metadata)));
+        }
+        Heard::Listed => {
+            for name in context.secrets.listed(context.index.noted_secrets()) {
+                bring_up(&context, &queues, &Dependency::Secret(name));
+            }
+            context.secrets_listed.send_replace(true);
+        }
+    }
 }
 
 fn bring_up(context: &Context, queues: &Queues, dependency: &Dependency) {
@@ -223,6 +326,9 @@ fn bring_up(context: &Context, queues: &Queues, dependency: &Dependency) {
         match dependent {
             Dependent::Apply(key) => queue(queues, &key),
             Dependent::Workspace(name) => queue_workspace(queues, &name),
+            Dependent::Network(key) => queue_network(queues, &key),
+            Dependent::ControlPlane(key) => queue_control_plane(queues, &key),
+            Dependent::Cluster(key) => queue_cluster(queues, &key),
         }
     }
 }
@@ -235,6 +341,30 @@ fn queue(queues: &Queues, key: &ApplyKey) {
 fn queue_workspace(queues: &Queues, name: &str) {
     // The receiver lives as long as the watches.
     let _ = queues.workspaces.unbounded_send(ObjectRef::new(name));
+}
+
+fn queue_network(queues: &Queues, key: &Name) {
+    // The receiver lives as long as the watches.
+    let _ = queues.networks.unbounded_send(ObjectRef::new(&key.name).within(&key.namespace));
+}
+
+fn queue_control_plane(queues: &Queues, key: &Name) {
+    // The receiver lives as long as the watches.
+    let _ = queues.control_planes.unbounded_send(ObjectRef::new(&key.name).within(&key.namespace));
+}
+
+fn queue_all_clusters(context: &Arc<Context>, queues: &Queues) -> impl Fn() + Send + use<> {
+    let (known, queues) = (context.clusters.clone(), queues.clone());
+    move || {
+        for cluster in known.all() {
+            queue_cluster(&queues, &key_of(&cluster.metadata));
+        }
+    }
+}
+
+fn queue_cluster(queues: &Queues, key: &Name) {
+    // The receiver lives as long as the watches.
+    let _ = queues.clusters.unbounded_send(ObjectRef::new(&key.name).within(&key.namespace));
 }
 
 fn apply_key(name: &Name) -> ApplyKey {
@@ -251,6 +381,18 @@ where
         None => Api::all(client),
     };
     from_api(context, api, kind)
+}
+
+/// A watch that keeps to the label that the manager was told.
+fn filtered<K>(context: &Context, kind: Kind) -> Source<K>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug,
+{
+    let mut source = source::<K>(context, kind);
+    if let Some(value) = &context.options.watch_filter {
+        source.config = source.config.labels(&format!("{}={value}", label::WATCH_FILTER));
+    }
+    source
 }
 
 fn cluster_source<K: Resource<DynamicType = ()> + Clone + Debug>(context: &Context, kind: Kind) -> Source<K> {

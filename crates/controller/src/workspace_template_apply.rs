@@ -15,6 +15,7 @@ use k8s_openapi::api::rbac::v1::PolicyRule;
 use kube::runtime::controller::Action;
 
 use act::Done;
+pub(crate) use observe::facts;
 
 use crate::context::Context;
 use crate::error::Error;

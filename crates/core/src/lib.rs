@@ -3,14 +3,22 @@
 //! No runtime, no client, no file system, no clock: `Cargo.toml` and `clippy.toml` of this crate keep it so.
 
 pub mod apply;
+pub mod certificate;
+pub mod cluster;
 pub mod condition;
+pub mod control_plane;
 pub mod digest;
+pub mod endpoint;
 pub mod grant;
 pub mod graph;
+pub mod kubeconfig;
+pub mod kubernetes_version;
 pub mod lease;
 pub mod module;
 pub mod name;
+pub mod network;
 pub mod note;
+pub mod owned_apply;
 pub mod placeholder;
 pub mod standing;
 pub mod template;

@@ -1,5 +1,7 @@
 //! `WorkspaceTemplate`: whether its module can be read.
 
+use std::collections::BTreeSet;
+
 use capt_api::WorkspaceTemplate;
 use capt_api::names::{Reason, annotation, condition as type_};
 use capt_api::workspace_template::WorkspaceTemplateStatus;
@@ -30,15 +32,27 @@ pub fn judge(template: &WorkspaceTemplate) -> Judgement {
     if skip.is_some_and(|value| value == "true") {
         return Judgement::Valid;
     }
-    let reading = module::read(text, format)
-        .or_else(|_| read_with_value("a", text, format))
-        .or_else(|_| read_with_value("0", text, format));
-    match reading {
+    match read(text, format) {
         Err(invalid) if invalid.certain => {
             Judgement::Broken(format!("spec.template.spec.forProvider.module: {invalid}"))
         }
         Ok(_) | Err(_) => Judgement::Valid,
     }
+}
+
+/// The names of variables and placeholders that a template takes values for; `None` where its module cannot be read, or comes
+/// from elsewhere.
+pub fn asks_for(template: &WorkspaceTemplate) -> Option<BTreeSet<String>> {
+    let spec = &template.spec.template.spec;
+    let module = read(module_text(spec)?, module_format(spec)?).ok()?;
+    let placeholders = placeholder::placeholders(&spec.to_string(), Syntax::Json);
+    Some(module.variables.into_keys().chain(placeholders).collect())
+}
+
+fn read(text: &str, format: Format) -> Result<Module, Invalid> {
+    module::read(text, format)
+        .or_else(|_| read_with_value("a", text, format))
+        .or_else(|_| read_with_value("0", text, format))
 }
 
 /// A module may need values before it can be read: a number (`b.${INDEX}`) or a text (`resource "a" ${NAME} {`). Where

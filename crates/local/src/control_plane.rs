@@ -19,17 +19,19 @@ use std::time::{Duration, Instant};
 
 pub use authority::AuthorityError;
 use files::{Credentials, Files};
-use lock::DirectoryLock;
+pub(crate) use lock::DirectoryLock;
 pub use lock::LockError;
 use ports::Ports;
 pub use ports::PortsError;
 use processes::{CONTROLLER_MANAGER, Settings};
 use ready::NotReady;
 
-use crate::Progress;
 use crate::finder::Parts;
 use crate::supervisor::{Helper, Process, Supervisor, UnexpectedExit, Watch};
+use crate::{Cancellation, Progress};
 
+/// What a control plane is called unless the options say otherwise.
+const NAME: &str = "capt";
 /// How long a start may take unless the options say otherwise.
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
@@ -64,6 +66,12 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// The API server did not say which version it is.
+    #[error("asking the API server for its version")]
+    Version(#[source] ureq::Error),
+    /// The start was given up.
+    #[error("the start was cancelled")]
+    Cancelled,
     /// A process ended while the control plane started.
     #[error("{exit}{log}")]
     Ended {
@@ -89,6 +97,8 @@ pub enum Error {
 /// What a control plane is to be like.
 #[derive(Debug, Clone)]
 pub struct ControlPlaneOptions {
+    /// What its kubeconfigs call it.
+    pub name: String,
     /// Where it lives. Made when missing; one that holds other things is refused.
     pub directory: PathBuf,
     /// Whether what was written survives a crash of the machine. Tests do without, and are faster for it.
@@ -99,6 +109,8 @@ pub struct ControlPlaneOptions {
     pub remove_when_stopped: bool,
     /// How long the start may take.
     pub ready_within: Duration,
+    /// Gives up a start that is under way.
+    pub cancellation: Cancellation,
     /// The executable that supervises the processes.
     pub helper: Helper,
 }
@@ -107,11 +119,13 @@ impl ControlPlaneOptions {
     /// A complete and durable control plane in `directory`.
     pub fn new(directory: impl Into<PathBuf>, helper: Helper) -> Self {
         Self {
+            name: NAME.to_owned(),
             directory: directory.into(),
             durable: true,
             controller_manager: true,
             remove_when_stopped: false,
             ready_within: READY_WITHIN,
+            cancellation: Cancellation::default(),
             helper,
         }
     }
@@ -124,6 +138,7 @@ pub struct ControlPlane {
     supervisor: Supervisor,
     files: Files,
     credentials: Credentials,
+    name: String,
     url: String,
     helper: PathBuf,
     _lock: DirectoryLock,
@@ -136,10 +151,11 @@ impl ControlPlane {
         let prepared = |source| Error::Directory { directory: options.directory.clone(), source };
         let directory = std::path::absolute(&options.directory).map_err(prepared)?;
         let files = Files::at(&directory).map_err(prepared)?;
-        let lock = DirectoryLock::acquire(&directory, progress)?;
+        let lock = DirectoryLock::acquire(&directory, &options.cancellation, progress)?;
+        files.clear_unfinished_store().map_err(prepared)?;
         let addresses = Ports::kept_in(&files.ports)?;
         let url = format!("https://127.0.0.1:{}", addresses.api_server);
-        let credentials = files.issue(&url)?;
+        let credentials = files.issue(&options.name, &url)?;
 
         let broken = |source| Error::Supervisor { program: options.helper.program().to_owned(), source };
         let supervisor =
@@ -148,8 +164,10 @@ impl ControlPlane {
             supervisor.remove_when_stopped(directory).map_err(broken)?;
         }
         let helper = options.helper.program().to_owned();
-        let mut control_plane = Self { supervisor, files, credentials, url, helper, _lock: lock };
+        let name = options.name.clone();
+        let mut control_plane = Self { supervisor, files, credentials, name, url, helper, _lock: lock };
         control_plane.run(parts, options, &addresses)?;
+        control_plane.files.keep_store().map_err(prepared)?;
         task.finish(&format!("control plane ready at {}", control_plane.url));
         Ok(control_plane)
     }
@@ -184,7 +202,9 @@ impl ControlPlane {
         deadline: Instant,
         options: &ControlPlaneOptions,
     ) -> Result<(), Error> {
-        ready::wait_until(ask, &self.supervisor.watch(), deadline).map_err(|reason| match reason {
+        let ready = ready::wait_until(ask, &self.supervisor.watch(), deadline, &options.cancellation);
+        ready.map_err(|reason| match reason {
+            NotReady::Cancelled => Error::Cancelled,
             NotReady::Ended(exit) => Error::Ended { log: self.log_excerpt(&exit.name), exit },
             NotReady::TooLate { last } => {
                 let seconds = options.ready_within.as_secs();
@@ -214,7 +234,8 @@ impl ControlPlane {
 
     /// The kubeconfig of the administrator, everything inline.
     pub fn kubeconfig(&self) -> String {
-        kubeconfig::text(&self.url, self.credentials.authority.certificate(), &self.credentials.administrator)
+        let Credentials { authority, administrator } = &self.credentials;
+        kubeconfig::text(&self.name, &self.url, authority.certificate(), administrator)
     }
 
     /// The file that holds [`Self::kubeconfig`], readable by its owner alone.
@@ -226,7 +247,19 @@ impl ControlPlane {
     pub fn kubeconfig_for(&self, user: &str, groups: &[&str]) -> Result<String, Error> {
         let authority = &self.credentials.authority;
         let client = authority.client(user, groups)?;
-        Ok(kubeconfig::text(&self.url, authority.certificate(), &client))
+        Ok(kubeconfig::text(&self.name, &self.url, authority.certificate(), &client))
+    }
+
+    /// The certificate that clients know the API server by, as PEM.
+    pub fn certificate_authority(&self) -> &str {
+        self.credentials.authority.certificate()
+    }
+
+    /// Which Kubernetes this is, for example `1.34.4`: what the binary says, wherever it was found.
+    pub fn kubernetes_version(&self) -> Result<String, Error> {
+        let agent = ready::agent(self.certificate_authority(), &self.credentials.administrator)?;
+        let version = ready::version(&agent, &self.url).map_err(Error::Version)?;
+        Ok(version.trim_start_matches('v').to_owned())
     }
 
     /// Where the API server listens.

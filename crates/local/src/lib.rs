@@ -5,18 +5,22 @@
 //! outlives the process that asked for it.
 
 mod cache;
+mod cancellation;
 mod catalog;
 mod checksum;
 mod control_plane;
 mod download;
 mod environment;
+mod error;
 mod finder;
 mod go;
 mod private;
 mod progress;
 pub mod supervisor;
+pub mod workload;
 
 pub use cache::CacheError;
+pub use cancellation::Cancellation;
 pub use catalog::{Catalog, CatalogError, Download, GoBuild, Part};
 pub use control_plane::{
     AuthorityError, ControlPlane, ControlPlaneOptions, Error, ExitWatcher, LockError, PortsError,

@@ -76,6 +76,23 @@ fn kubectl_get_shows_these_columns_and_those_in_brackets_when_wide(
 }
 
 #[test]
+fn only_clusters_have_a_second_version_and_nothing_can_be_written_in_it() {
+    for crd in all() {
+        let others: Vec<&str> = crd.spec.versions[1..].iter().map(|version| version.name.as_str()).collect();
+        let expected: &[&str] = if crd.spec.names.kind == "Cluster" { &["v1beta1"] } else { &[] };
+        assert_eq!(others, expected, "{}", crd.name_any());
+    }
+    let clusters = finished("clusters.cluster.x-k8s.io");
+    let earlier = &clusters.spec.versions[1];
+    let schema = earlier.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.as_ref()).unwrap();
+    let rules = schema.x_kubernetes_validations.as_ref().unwrap();
+    assert_eq!(rules.iter().map(|rule| rule.rule.as_str()).collect::<Vec<_>>(), ["false"]);
+    assert!(earlier.served && !earlier.storage);
+    // Others take a conversion webhook for a sign of Cluster API itself.
+    assert!(clusters.spec.conversion.is_none());
+}
+
+#[test]
 fn every_own_kind_is_in_the_category_capt() {
     for crd in own() {
         let categories = crd.spec.names.categories.clone().unwrap_or_default();

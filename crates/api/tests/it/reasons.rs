@@ -8,7 +8,7 @@ fn every_reason_is_listed_in_its_order_and_spelt_as_it_is_called() {
         assert_eq!(*reason as usize, place, "{reason}");
         assert_eq!(reason.as_str(), format!("{reason:?}"));
     }
-    assert_eq!(Reason::ALL.last(), Some(&Reason::WaitingForFinalizers), "the last one is listed too");
+    assert_eq!(Reason::ALL.last(), Some(&Reason::ReferenceUnsupported), "the last one is listed too");
 }
 
 #[test]
@@ -21,25 +21,40 @@ fn only_what_calls_for_the_user_is_trouble() {
         [
             "ApiError",
             "ApplyFailed",
+            "ApplyNotOwned",
+            "ConnectionSecretNotFound",
+            "ControlPlaneOverdue",
+            "CredentialsExpired",
+            "CredentialsRejected",
+            "CredentialsUnavailable",
             "DependencyCycle",
             "DriftDetected",
+            "EndpointUnavailable",
             "InitFailed",
             "InputMissing",
             "InputsTooLarge",
             "InvalidRun",
+            "KubeconfigInvalid",
             "LockForced",
             "Locked",
             "ModuleInvalid",
             "ModuleUnavailable",
+            "NetworkIncomplete",
+            "NetworkOverdue",
             "NoBackend",
             "NotPermitted",
+            "ObjectDeleted",
             "OutputUnreadable",
             "OutputsRefused",
             "PlanFailed",
             "PolicyInvalid",
             "ProviderConfigMissing",
             "ReconcileError",
+            "ReferenceNotFound",
             "ReferenceNotGranted",
+            "ReferenceNotOwned",
+            "ReferenceUnsupported",
+            "RequiredFieldMissing",
             "SecretNotOwned",
             "SourceNotReady",
             "StateMissing",

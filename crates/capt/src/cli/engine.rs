@@ -60,7 +60,7 @@ pub(crate) enum EngineChoice {
     Crossplane,
 }
 
-fn time(text: &str) -> Result<Duration, &'static str> {
+pub(super) fn time(text: &str) -> Result<Duration, &'static str> {
     let length: SignedDuration =
         text.parse().map_err(|_| "write a number with a unit, for example 30s, 10m or 6h")?;
     let length = Duration::try_from(length).map_err(|_| "a time cannot be negative")?;

@@ -115,6 +115,7 @@ fn options(arguments: ManagerArguments, terraform: Option<TerraformOptions>) -> 
         diagnostics_address: arguments.diagnostics_address.0,
         allow_cross_namespace_references: arguments.allow_cross_namespace_references,
         terraform,
+        ..Options::default()
     }
 }
 

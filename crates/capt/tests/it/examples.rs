@@ -14,20 +14,23 @@ use rustix::process::Signal;
 
 use crate::up::{Place, STOPPED_WITHIN};
 
-const NAMESPACE: &str = "default";
+pub(crate) const NAMESPACE: &str = "default";
 const WORKSPACES: [&str; 2] = ["demo-network", "demo-cluster"];
 
 /// All objects of `examples/local`.
 fn examples() -> Vec<DynamicObject> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/local");
-    let read = |name| {
-        let text = fs::read_to_string(directory.join(name)).unwrap();
-        serde_saphyr::from_multiple::<DynamicObject>(&text).unwrap()
-    };
-    ["template.yaml", "apply.yaml"].into_iter().flat_map(read).collect()
+    ["local/template.yaml", "local/apply.yaml"].into_iter().flat_map(example).collect()
 }
 
-fn api(client: &Client, object: &DynamicObject) -> Api<DynamicObject> {
+/// The objects of a file in `examples`.
+pub(crate) fn example(name: &str) -> Vec<DynamicObject> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let text = fs::read_to_string(directory.join(name)).unwrap();
+    serde_saphyr::from_multiple(&text).unwrap()
+}
+
+/// Objects of this kind, in the namespace of the examples.
+pub(crate) fn api(client: &Client, object: &DynamicObject) -> Api<DynamicObject> {
     let kind = GroupVersionKind::try_from(object.types.as_ref().unwrap()).unwrap();
     Api::namespaced_with(client.clone(), NAMESPACE, &ApiResource::from_gvk(&kind))
 }
@@ -37,8 +40,13 @@ fn is_ready(workspace: &Workspace) -> bool {
     conditions.into_iter().any(|found| found.type_ == condition::READY && found.status == "True")
 }
 
+pub(crate) fn is_applied(apply: &WorkspaceTemplateApply) -> bool {
+    let conditions = apply.status.iter().flat_map(|status| &status.conditions);
+    conditions.into_iter().any(|found| found.type_ == condition::READY && found.status == "True")
+}
+
 /// A Secret of outputs, as text.
-async fn outputs(client: &Client, name: &str) -> Vec<(String, String)> {
+pub(crate) async fn outputs(client: &Client, name: &str) -> Vec<(String, String)> {
     let secret = Api::<Secret>::namespaced(client.clone(), NAMESPACE).get(name).await.unwrap();
     let text = |(key, value): (String, k8s_openapi::ByteString)| (key, String::from_utf8(value.0).unwrap());
     secret.data.unwrap_or_default().into_iter().map(text).collect()
@@ -54,10 +62,7 @@ async fn the_examples_become_infrastructure_with_outputs_and_go_away_again() {
     let mut home = place.up();
     let client = home.client().await.unwrap();
 
-    for object in examples() {
-        let parameters = PatchParams::apply("kubectl");
-        api(&client, &object).patch(&object.name_any(), &parameters, &Patch::Apply(&object)).await.unwrap();
-    }
+    apply(&client, &examples()).await;
     assert_that_outputs_are_published(&client).await;
 
     for object in examples() {
@@ -68,6 +73,14 @@ async fn the_examples_become_infrastructure_with_outputs_and_go_away_again() {
     stop(&mut home, &place);
 }
 
+/// As `kubectl apply` does it.
+pub(crate) async fn apply(client: &Client, objects: &[DynamicObject]) {
+    for object in objects {
+        let parameters = PatchParams::apply("kubectl");
+        api(client, object).patch(&object.name_any(), &parameters, &Patch::Apply(object)).await.unwrap();
+    }
+}
+
 async fn assert_that_outputs_are_published(client: &Client) {
     let workspaces: Api<Workspace> = Api::all(client.clone());
     for name in WORKSPACES {
@@ -75,11 +88,7 @@ async fn assert_that_outputs_are_published(client: &Client) {
     }
     let applies: Api<WorkspaceTemplateApply> = Api::namespaced(client.clone(), NAMESPACE);
     for name in WORKSPACES.map(|name| format!("{name}-apply")) {
-        let ready = |apply: &WorkspaceTemplateApply| {
-            let conditions = apply.status.iter().flat_map(|status| &status.conditions);
-            conditions.into_iter().any(|found| found.type_ == condition::READY && found.status == "True")
-        };
-        watch_until("the apply is Ready", &applies, &name, ready).await;
+        watch_until("the apply is Ready", &applies, &name, is_applied).await;
     }
 
     let network = pairs([

@@ -9,6 +9,7 @@ mod manager;
 mod up;
 mod usage;
 mod version;
+mod workload;
 
 use assert_cmd::Command;
 

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::{capt, told};
 
-const CAPT: &str = env!("CARGO_BIN_EXE_capt");
+pub(crate) const CAPT: &str = env!("CARGO_BIN_EXE_capt");
 /// What stopping a whole control plane may take on a busy machine.
 pub(crate) const STOPPED_WITHIN: Duration = Duration::from_secs(40);
 /// What `capt manager` promises.

@@ -20,6 +20,9 @@ use crate::{capt, printed, told};
 #[case::planning_all_the_time(&["manager", "--drift-interval", "1s"], "10s at least")]
 #[case::a_time_before_now(&["manager", "--shutdown-grace=-5m"], "a time cannot be negative")]
 #[case::a_time_without_end(&["manager", "--shutdown-grace", "100000h"], "a year at most")]
+#[case::a_name_that_leads_elsewhere(&["workload", "start", "--home", "x", "--name", "../pki"], "is no name of a workload")]
+#[case::a_name_that_is_a_command(&["workload", "stop", "--home=x", "--name=a';b"], "is no name of a workload")]
+#[case::a_workload_of_nobody(&["workload", "stop", "--name", "demo"], "--home <DIR>")]
 #[case::a_directory_of_its_own_below_another(&["up", "--terraform-directory", "x"], "unexpected argument '--terraform-directory'")]
 fn bad_usage_is_told_and_ends_with_2(#[case] arguments: &[&str], #[case] message: &str) {
     let told = told(capt().args(arguments), 2);
@@ -34,6 +37,7 @@ fn no_verb_at_all_shows_the_verbs() {
     for verb in ["up", "manager", "crds", "version"] {
         assert!(told.contains(&format!("\n  {verb} ")), "{told}");
     }
+    assert!(!told.contains("workload"), "it is for modules: {told}");
 }
 
 #[rstest]
@@ -41,6 +45,7 @@ fn no_verb_at_all_shows_the_verbs() {
 #[case(&["up", "--help"])]
 #[case(&["manager", "--help"])]
 #[case(&["crds", "--help"])]
+#[case(&["workload", "--help"])]
 fn every_help_has_examples(#[case] arguments: &[&str]) {
     let help = printed(capt().args(arguments));
 

@@ -16,6 +16,7 @@ use super::sources::{Findings, Sources};
 use crate::context::Context;
 use crate::error::Error;
 use crate::index::{Dependency, Dependent, Name, Notes};
+use crate::metrics::Kind;
 use crate::stop::Stop;
 use crate::store::Held;
 
@@ -46,7 +47,7 @@ pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -
         }
         // While a control plane starts, a kind may not be served yet: what is not seen then is not gone.
         Standing::Deleting if !context.workspaces.is_certain() && is_noted(apply) => {
-            Err(Error::NotListed { workspace: name })
+            Err(Error::NotListed { kind: Kind::Workspace, what: format!("Workspace `{name}`") })
         }
         Standing::Deleting => {
             let workspace = workspace.filter(|workspace| is_ours(apply, workspace));
@@ -185,7 +186,7 @@ pub(super) fn workspace_facts(name: &str, context: &Context) -> Option<Workspace
 }
 
 /// What counts of a Workspace.
-pub(super) fn facts(workspace: &Workspace) -> WorkspaceFacts {
+pub(crate) fn facts(workspace: &Workspace) -> WorkspaceFacts {
     let verdict = |type_: &str| {
         let conditions = &workspace.status.as_ref()?.conditions;
         let condition = conditions.iter().find(|condition| condition.type_ == type_)?;

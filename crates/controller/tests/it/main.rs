@@ -6,10 +6,13 @@
 
 mod applies;
 mod bad_input;
+mod cluster;
+mod control_plane;
 mod deletion;
 mod engine;
 mod kinds;
 mod managers;
+mod network;
 mod ownership;
 mod sources;
 mod stage;

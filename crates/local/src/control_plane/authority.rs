@@ -17,7 +17,7 @@ use crate::private;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const AUTHORITY_DAYS: u32 = 30 * 365;
-/// Leaves are issued anew at every start, so this is how long one start may last.
+/// Most leaves are issued anew at every start, so this is how long one start may last.
 const LEAF_DAYS: u32 = 10 * 365;
 /// The certificate library takes one value for each attribute type, and knows the organisation by two names.
 const MOST_GROUPS: usize = 2;
@@ -103,15 +103,13 @@ impl Authority {
 
     /// A certificate by which the API server knows a user and the groups it is in.
     pub(crate) fn client(&self, user: &str, groups: &[&str]) -> Result<Leaf, AuthorityError> {
-        let mut parameters = leaf_parameters(user);
-        let organisations = [DnType::OrganizationName, DnType::CustomDnType(vec![2, 5, 4, 10])];
-        if groups.len() > MOST_GROUPS {
-            return Err(AuthorityError::TooManyGroups(groups.len()));
-        }
-        for (organisation, group) in organisations.into_iter().zip(groups) {
-            parameters.distinguished_name.push(organisation, *group);
-        }
-        parameters.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        self.issue(&client_parameters(user, groups)?)
+    }
+
+    /// As [`Self::client`], but valid for as long as the authority itself.
+    pub(crate) fn lasting_client(&self, user: &str, groups: &[&str]) -> Result<Leaf, AuthorityError> {
+        let mut parameters = client_parameters(user, groups)?;
+        valid_for(&mut parameters, AUTHORITY_DAYS);
         self.issue(&parameters)
     }
 
@@ -120,6 +118,19 @@ impl Authority {
         let certificate = parameters.signed_by(&key, &self.issuer)?;
         Ok(Leaf { certificate: certificate.pem(), key: key.serialize_pem() })
     }
+}
+
+fn client_parameters(user: &str, groups: &[&str]) -> Result<CertificateParams, AuthorityError> {
+    let mut parameters = leaf_parameters(user);
+    let organisations = [DnType::OrganizationName, DnType::CustomDnType(vec![2, 5, 4, 10])];
+    if groups.len() > MOST_GROUPS {
+        return Err(AuthorityError::TooManyGroups(groups.len()));
+    }
+    for (organisation, group) in organisations.into_iter().zip(groups) {
+        parameters.distinguished_name.push(organisation, *group);
+    }
+    parameters.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    Ok(parameters)
 }
 
 fn authority_parameters(name: &str) -> CertificateParams {
@@ -157,7 +168,7 @@ pub(super) fn keep(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Authori
     private::write(path, content).map_err(|source| in_file(path, source))
 }
 
-fn read(path: &Path) -> Result<String, AuthorityError> {
+pub(super) fn read(path: &Path) -> Result<String, AuthorityError> {
     fs::read_to_string(path).map_err(|source| in_file(path, source))
 }
 

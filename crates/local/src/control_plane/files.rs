@@ -1,7 +1,8 @@
 //! Where everything of one control plane lies, and how it gets there.
 //!
-//! Kept from the first start on: the authority, the service account key, the key of Secrets at rest, the ports and
-//! etcd's data. Everything else is issued anew at every start.
+//! Kept from the first start on: the authority, the administrator's certificate, the service account key, the key of
+//! Secrets at rest, the ports and etcd's data, so that the kubeconfig stays the same, byte for byte. Everything else is
+//! issued anew at every start.
 
 use std::fs;
 use std::io;
@@ -11,7 +12,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use rcgen::KeyPair;
 use serde_json::json;
 
-use super::authority::{Authority, AuthorityError, Leaf, keep};
+use super::authority::{Authority, AuthorityError, Leaf, keep, read};
 use super::kubeconfig;
 use crate::private;
 
@@ -27,12 +28,15 @@ pub(crate) struct Files {
     pub(crate) ports: PathBuf,
     pub(crate) kubeconfig: PathBuf,
     pub(crate) etcd_data: PathBuf,
+    unfinished: PathBuf,
     pub(crate) etcd_authority: PathBuf,
     pub(crate) etcd_certificate: PathBuf,
     pub(crate) etcd_key: PathBuf,
     pub(crate) authority: PathBuf,
     pub(crate) server_certificate: PathBuf,
     pub(crate) server_key: PathBuf,
+    administrator_certificate: PathBuf,
+    administrator_key: PathBuf,
     pub(crate) service_account_key: PathBuf,
     pub(crate) service_account_public: PathBuf,
     pub(crate) encryption: PathBuf,
@@ -73,12 +77,15 @@ impl Files {
             ports: root.join("ports.json"),
             kubeconfig: root.join("kubeconfig"),
             etcd_data: root.join("etcd"),
+            unfinished: root.join("unfinished"),
             etcd_authority: pki.join("etcd-ca.crt"),
             etcd_certificate: pki.join("etcd.crt"),
             etcd_key: pki.join("etcd.key"),
             authority: pki.join("ca.crt"),
             server_certificate: pki.join("kube-apiserver.crt"),
             server_key: pki.join("kube-apiserver.key"),
+            administrator_certificate: pki.join("administrator.crt"),
+            administrator_key: pki.join("administrator.key"),
             service_account_key: pki.join("service-account.key"),
             service_account_public: pki.join("service-account.pub"),
             encryption: pki.join("encryption.json"),
@@ -94,8 +101,29 @@ impl Files {
         self.root.join("logs").join(format!("{process}.log"))
     }
 
-    /// Writes every key and certificate that is missing or issued anew.
-    pub(crate) fn issue(&self, server: &str) -> Result<Credentials, AuthorityError> {
+    /// Makes sure that the store holds either nothing or everything. Only for one who holds the directory.
+    ///
+    /// An etcd that ends in its first moments can leave a log without the one member of its cluster: it starts again, listens,
+    /// and never answers. So until the first start has succeeded, the next one begins anew; nobody has used it yet.
+    pub(crate) fn clear_unfinished_store(&self) -> io::Result<()> {
+        if !self.unfinished.exists() && fs::read_dir(&self.etcd_data)?.next().is_some() {
+            return Ok(());
+        }
+        private::write(&self.unfinished, "")?;
+        fs::remove_dir_all(&self.etcd_data)?;
+        private::directory(&self.etcd_data)
+    }
+
+    /// The store is in use from now on.
+    pub(crate) fn keep_store(&self) -> io::Result<()> {
+        match fs::remove_file(&self.unfinished) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes every key and certificate that is missing or issued anew. In the kubeconfigs the cluster has this name.
+    pub(crate) fn issue(&self, name: &str, server: &str) -> Result<Credentials, AuthorityError> {
         let pki = self.root.join("pki");
         let authority = Authority::kept_in(&pki, "capt")?;
         keep_leaf(&authority.server("kube-apiserver")?, &self.server_certificate, &self.server_key)?;
@@ -104,11 +132,23 @@ impl Files {
         self.keep_encryption_key()?;
         // The controllers run with this one identity, so it needs the rights of all of them.
         let manager = authority.client("system:kube-controller-manager", &[MASTERS])?;
-        let manager = kubeconfig::text(server, authority.certificate(), &manager);
+        let manager = kubeconfig::text(name, server, authority.certificate(), &manager);
         keep(&self.controller_manager_kubeconfig, manager)?;
-        let administrator = authority.client(ADMINISTRATOR, &[MASTERS])?;
-        keep(&self.kubeconfig, kubeconfig::text(server, authority.certificate(), &administrator))?;
+        let administrator = self.keep_administrator(&authority)?;
+        keep(&self.kubeconfig, kubeconfig::text(name, server, authority.certificate(), &administrator))?;
         Ok(Credentials { authority, administrator })
+    }
+
+    fn keep_administrator(&self, authority: &Authority) -> Result<Leaf, AuthorityError> {
+        let (certificate, key) = (&self.administrator_certificate, &self.administrator_key);
+        // The key is written first: a certificate is proof that its key is there.
+        if certificate.exists() {
+            return Ok(Leaf { certificate: read(certificate)?, key: read(key)? });
+        }
+        let leaf = authority.lasting_client(ADMINISTRATOR, &[MASTERS])?;
+        keep(key, &leaf.key)?;
+        keep(certificate, &leaf.certificate)?;
+        Ok(leaf)
     }
 
     /// An authority of its own: no client of the API server may read the store behind it.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, test_kill_process};
 
-use crate::Progress;
+use crate::{Cancellation, Progress};
 
 /// How long the processes of a parent that was killed may take to stop.
 const WAIT: Duration = Duration::from_secs(60);
@@ -32,6 +32,12 @@ pub enum LockError {
         /// Who holds it.
         pid: u32,
     },
+    /// Nobody wants the control plane any more.
+    #[error("waiting for {directory} was given up: the start was cancelled", directory = directory.display())]
+    Cancelled {
+        /// Which directory.
+        directory: PathBuf,
+    },
     /// The lock file cannot be used.
     #[error("locking {directory}", directory = directory.display())]
     File {
@@ -46,7 +52,11 @@ pub enum LockError {
 pub(crate) struct DirectoryLock(File);
 
 impl DirectoryLock {
-    pub(crate) fn acquire(directory: &Path, progress: &Progress) -> Result<Self, LockError> {
+    pub(crate) fn acquire(
+        directory: &Path,
+        cancellation: &Cancellation,
+        progress: &Progress,
+    ) -> Result<Self, LockError> {
         let failed = |source| LockError::File { directory: directory.to_owned(), source };
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -61,6 +71,9 @@ impl DirectoryLock {
                     let pid = holder(&mut file).map_err(failed)?;
                     if is_alive(pid) || Instant::now() > deadline {
                         return Err(LockError::InUse { directory: directory.to_owned(), pid });
+                    }
+                    if cancellation.is_cancelled() {
+                        return Err(LockError::Cancelled { directory: directory.to_owned() });
                     }
                     if !told {
                         progress.say(&format!(

@@ -1,13 +1,16 @@
 //! Waiting until the processes answer.
 
 use std::fs;
+use std::io;
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use serde::Deserialize;
 use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
 
 use super::authority::Leaf;
+use crate::Cancellation;
 use crate::supervisor::{UnexpectedExit, Watch};
 
 const PAUSE: Duration = Duration::from_millis(20);
@@ -18,13 +21,15 @@ const LOG_LINES: usize = 12;
 pub(crate) enum NotReady {
     Ended(UnexpectedExit),
     TooLate { last: String },
+    Cancelled,
 }
 
-/// Asks again and again until the answer is yes, a process ends or the deadline is over.
+/// Asks again and again until the answer is yes, a process ends, the deadline is over or nobody wants to know any more.
 pub(crate) fn wait_until(
     mut ask: impl FnMut() -> Result<(), String>,
     watch: &Watch,
     deadline: Instant,
+    cancellation: &Cancellation,
 ) -> Result<(), NotReady> {
     loop {
         let last = match ask() {
@@ -33,6 +38,9 @@ pub(crate) fn wait_until(
         };
         if let Some(exit) = watch.wait_for(PAUSE) {
             return Err(NotReady::Ended(exit));
+        }
+        if cancellation.is_cancelled() {
+            return Err(NotReady::Cancelled);
         }
         if Instant::now() > deadline {
             return Err(NotReady::TooLate { last });
@@ -66,6 +74,18 @@ pub(crate) fn agent(authority: &str, client: &Leaf) -> Result<ureq::Agent, ureq:
 /// Whether the API server says that it is ready.
 pub(crate) fn answers(agent: &ureq::Agent, server: &str) -> Result<(), String> {
     agent.get(format!("{server}/readyz")).call().map(drop).map_err(|error| error.to_string())
+}
+
+/// The version of Kubernetes that the API server says it is, for example `v1.34.4`.
+pub(crate) fn version(agent: &ureq::Agent, server: &str) -> Result<String, ureq::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Version {
+        git_version: String,
+    }
+    let text = agent.get(format!("{server}/version")).call()?.body_mut().read_to_string()?;
+    let version: Version = serde_json::from_str(&text).map_err(io::Error::from)?;
+    Ok(version.git_version)
 }
 
 /// The last lines of a log, for an error message.

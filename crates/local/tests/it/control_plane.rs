@@ -19,7 +19,7 @@ use ureq::tls::TlsConfig;
 use crate::api::{Api, agent, client_certificate};
 use crate::process::{HELPER, eventually, helper, is_gone, kill, pid, program};
 
-static PARTS: LazyLock<Parts> = LazyLock::new(|| Parts::find(&Progress::stderr()).unwrap());
+pub(crate) static PARTS: LazyLock<Parts> = LazyLock::new(|| Parts::find(&Progress::stderr()).unwrap());
 
 /// One control plane for the tests that only look.
 static SHARED: LazyLock<ControlPlane> = LazyLock::new(|| {
@@ -68,6 +68,24 @@ fn a_process_that_never_gets_ready_is_given_up_and_stopped() {
 
     assert!(matches!(error, Error::TooLate { name: "etcd", .. }), "{error}");
     assert!(is_gone(fs::read_to_string(file).unwrap().trim().parse().unwrap()));
+}
+
+#[test]
+fn a_first_start_that_failed_halfway_is_begun_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    // As an etcd leaves it that was told to stop before it had written more.
+    let write = "wal=${argument#--data-dir=}/member/wal; mkdir -p $wal; echo half > $wal/0-0.wal";
+    let text = format!("for argument; do case $argument in --data-dir=*) {write};; esac; done; exit 3");
+    let parts = Parts { etcd: script(directory.path(), &text), ..PARTS.clone() };
+    let options = quick(&directory.path().join("data"));
+    let wal = options.directory.join("etcd/member/wal/0-0.wal");
+    ControlPlane::start(&parts, &options, &Progress::silent()).unwrap_err();
+    assert!(wal.exists(), "the test does what it says");
+
+    let control_plane = start(&options).unwrap();
+
+    assert!(!wal.exists());
+    control_plane.stop();
 }
 
 #[test]
@@ -193,6 +211,13 @@ fn a_stranger_is_not_let_in_and_a_user_only_as_far_as_its_rights_go() {
 }
 
 #[test]
+fn the_api_server_says_which_kubernetes_it_is() {
+    let version = SHARED.kubernetes_version().unwrap();
+
+    assert!(version.starts_with("1."), "{version}");
+}
+
+#[test]
 fn more_groups_than_a_certificate_takes_are_an_error() {
     let error = SHARED.kubeconfig_for("somebody", &["a", "b", "c"]).unwrap_err();
 
@@ -216,6 +241,7 @@ fn a_directory_started_again_is_the_same_control_plane() {
 
     let second = start(&options).unwrap();
     assert_eq!(second.url(), url);
+    assert_eq!(second.kubeconfig(), kubeconfig, "what was copied need not be copied again");
     // The kubeconfig of the first start is one that somebody may have copied.
     let kept = Api::of(&kubeconfig).get("/api/v1/namespaces/default/secrets/kept").unwrap();
     second.stop();

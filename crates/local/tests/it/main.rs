@@ -1,6 +1,6 @@
 //! The parts found, fetched, built, started and stopped, for real.
 
-#![expect(clippy::unwrap_used, reason = "what goes wrong here fails a test")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "what goes wrong here fails a test")]
 
 mod api;
 mod control_plane;
@@ -8,3 +8,4 @@ mod finding;
 mod http;
 mod process;
 mod supervisor;
+mod workload;

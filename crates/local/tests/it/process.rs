@@ -33,10 +33,16 @@ pub(crate) fn program(path: &Path, script: &str) {
 
 /// Waits for a condition under a deadline.
 #[track_caller]
-pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + DEADLINE;
+pub(crate) fn eventually(what: &str, holds: impl FnMut() -> bool) {
+    eventually_within(DEADLINE, what, holds);
+}
+
+/// Waits for a condition that takes its time.
+#[track_caller]
+pub(crate) fn eventually_within(time: Duration, what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + time;
     while !holds() {
-        assert!(Instant::now() < deadline, "{what} did not happen within {DEADLINE:?}");
+        assert!(Instant::now() < deadline, "{what} did not happen within {time:?}");
         std::thread::sleep(PAUSE);
     }
 }
@@ -56,4 +62,16 @@ fn is_zombie(number: u32) -> bool {
 
 pub(crate) fn kill(number: u32) {
     kill_process(pid(number), Signal::KILL).unwrap();
+}
+
+/// The processes that a directory is an argument of.
+pub(crate) fn processes_in(directory: &Path) -> Vec<(u32, String)> {
+    let commands = fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let entry = entry.ok()?;
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        // A process may end while we look at it.
+        let command = fs::read(entry.path().join("cmdline")).ok()?;
+        Some((pid, String::from_utf8_lossy(&command).replace('\0', " ")))
+    });
+    commands.filter(|(_, command)| command.contains(&*directory.to_string_lossy())).collect()
 }

@@ -19,6 +19,7 @@ const LOG_LINES: usize = 12;
 /// A control plane that runs.
 pub(super) struct Running {
     control_plane: ControlPlane,
+    parts: Parts,
     exit: tokio::sync::Mutex<oneshot::Receiver<Option<UnexpectedExit>>>,
 }
 
@@ -38,12 +39,15 @@ impl Running {
         let helper = Helper::current_exe().context("finding the path of this program")?;
         let options = ControlPlaneOptions::new(directory, helper);
         let progress = printer.progress();
-        let start = in_thread(move || ControlPlane::start(&parts, &options, &progress));
+        let start = {
+            let parts = parts.clone();
+            in_thread(move || ControlPlane::start(&parts, &options, &progress))
+        };
         let Some(control_plane) = stop.hurried.run_until_cancelled(start).await else { return Ok(None) };
         let control_plane = control_plane??;
         let watcher = control_plane.exit_watcher();
         let exit = tokio::sync::Mutex::new(spawn(move || watcher.wait()));
-        Ok(Some(Self { control_plane, exit }))
+        Ok(Some(Self { control_plane, parts, exit }))
     }
 
     pub(super) fn kubeconfig(&self) -> &Path {
@@ -56,6 +60,11 @@ impl Running {
 
     pub(super) fn directory(&self) -> &Path {
         self.control_plane.directory()
+    }
+
+    /// What it was started from.
+    pub(super) fn parts(&self) -> &Parts {
+        &self.parts
     }
 
     /// Returns when a process of the control plane has ended, with what it said last.

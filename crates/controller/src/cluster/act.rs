@@ -1,0 +1,172 @@
+//! Carries out what was decided about a Cluster. One write each, that can be repeated, and none once Clusters are somebody
+//! else's.
+
+use std::fmt::Debug;
+
+use capt_api::endpoint::Endpoint;
+use capt_api::names::{CLUSTER_FIELD_MANAGER, finalizer, label};
+use capt_api::{CAPTCluster, CAPTControlPlane, Cluster};
+use capt_core::cluster::decide::{Step, Target};
+use capt_core::cluster::observed::Role;
+use capt_core::tie::label_value;
+use k8s_openapi::NamespaceResourceScope;
+use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
+use kube::{Api, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use tracing::info;
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::store::Reader;
+use crate::write;
+
+/// What came of a step.
+pub(super) enum Done {
+    /// Nothing was to be done but wait or tell.
+    Waited,
+    /// The Cluster or one of its parts has changed: look again at once.
+    Again,
+    /// The Cluster was let go and may be gone by now.
+    Released,
+    /// Clusters are somebody else's by now.
+    SteppedBack,
+}
+
+/// Carries out a step.
+pub(super) async fn act(cluster: &Cluster, step: &Step, context: &Context) -> Result<Done, Error> {
+    if !context.cluster_serving.is_ours() {
+        return Ok(Done::SteppedBack);
+    }
+    match step {
+        Step::Leave | Step::Pause(_) | Step::Settled | Step::AwaitDeletion(_) | Step::AwaitListing { .. } => {
+            Ok(Done::Waited)
+        }
+        Step::Claim => claim(cluster, context).await.map(|()| Done::Again),
+        Step::Mark(target) => match target.role {
+            Role::Network => mark::<CAPTCluster>(cluster, target, &context.networks, context).await,
+            Role::ControlPlane => {
+                mark::<CAPTControlPlane>(cluster, target, &context.control_planes, context).await
+            }
+        }
+        .map(|()| Done::Again),
+        Step::SetEndpoint(endpoint) => set_endpoint(cluster, endpoint, context).await.map(|()| Done::Again),
+        Step::Delete(target) => match target.role {
+            Role::Network => delete::<CAPTCluster>(cluster, target, context).await,
+            Role::ControlPlane => delete::<CAPTControlPlane>(cluster, target, context).await,
+        }
+        .map(|()| Done::Waited),
+        Step::LetGo | Step::Finish => release(cluster, context).await,
+    }
+}
+
+fn beside<K>(cluster: &Cluster, context: &Context) -> Api<K>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+{
+    Api::namespaced(context.client.clone(), &cluster.namespace().unwrap_or_default())
+}
+
+/// Not by server-side apply: a finalizer that somebody took away and that is applied again would take the endpoint with it,
+/// which the same field manager has applied.
+async fn claim(cluster: &Cluster, context: &Context) -> Result<(), Error> {
+    let mut finalizers = cluster.finalizers().to_vec();
+    finalizers.push(finalizer::CLUSTER.to_owned());
+    let patch =
+        json!({ "metadata": { "finalizers": finalizers, "resourceVersion": cluster.resource_version() } });
+    let name = cluster.name_any();
+    let claimed = beside::<Cluster>(cluster, context)
+        .patch(&name, &PatchParams::default(), &Patch::Merge(patch))
+        .await
+        .map_err(Error::api(format!("taking hold of Cluster `{name}`")))?;
+    context.clusters.remember(claimed);
+    Ok(())
+}
+
+/// Makes an object the Cluster's own. The version that was seen goes along: of two Clusters that refer to it, one is first.
+async fn mark<K>(
+    cluster: &Cluster,
+    target: &Target,
+    known: &Reader<K>,
+    context: &Context,
+) -> Result<(), Error>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
+        + Clone
+        + Debug
+        + DeserializeOwned
+        + 'static,
+{
+    let Target { role, name, uid, resource_version } = target;
+    let owner = cluster.name_any();
+    let mut patch = write::header::<K>(name);
+    patch["metadata"]["uid"] = json!(uid);
+    patch["metadata"]["resourceVersion"] = json!(resource_version);
+    patch["metadata"]["labels"] = json!({ label::CLUSTER_NAME: label_value(&owner) });
+    // As Cluster API has it: the controller is whoever else wants to be.
+    patch["metadata"]["ownerReferences"] = json!([{
+        "apiVersion": Cluster::api_version(&()),
+        "kind": Cluster::kind(&()),
+        "name": owner,
+        "uid": cluster.uid(),
+        "controller": false,
+        "blockOwnerDeletion": true,
+    }]);
+    let doing = format!("making {} `{name}` part of Cluster `{owner}`", role.kind());
+    let marked = beside::<K>(cluster, context)
+        .patch(name, &parameters(), &Patch::Apply(patch))
+        .await
+        .map_err(Error::api(doing))?;
+    info!(kind = role.kind(), name, "made it part of the Cluster");
+    known.remember(marked);
+    Ok(())
+}
+
+async fn set_endpoint(cluster: &Cluster, endpoint: &Endpoint, context: &Context) -> Result<(), Error> {
+    let name = cluster.name_any();
+    let mut patch = write::header::<Cluster>(&name);
+    patch["metadata"]["uid"] = json!(cluster.uid());
+    patch["spec"] = json!({ "controlPlaneEndpoint": endpoint });
+    let written = beside::<Cluster>(cluster, context)
+        .patch(&name, &parameters(), &Patch::Apply(patch))
+        .await
+        .map_err(Error::api(format!("writing the endpoint of Cluster `{name}`")))?;
+    info!(host = endpoint.host, port = endpoint.port, "wrote the endpoint");
+    context.clusters.remember(written);
+    Ok(())
+}
+
+async fn delete<K>(cluster: &Cluster, target: &Target, context: &Context) -> Result<(), Error>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+{
+    let Target { role, name, uid, .. } = target;
+    let preconditions = Preconditions { uid: uid.clone(), resource_version: None };
+    let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
+    let doing = format!("deleting {} `{name}`", role.kind());
+    let deleted = beside::<K>(cluster, context).delete(name, &parameters).await.map_err(Error::api(doing));
+    Error::unless_gone(deleted)?;
+    info!(kind = role.kind(), name, "asked for its deletion");
+    Ok(())
+}
+
+async fn release(cluster: &Cluster, context: &Context) -> Result<Done, Error> {
+    let (held, rest): (Vec<_>, Vec<_>) =
+        cluster.finalizers().iter().partition(|entry| *entry == finalizer::CLUSTER);
+    if held.is_empty() {
+        return Ok(Done::Released);
+    }
+    let name = cluster.name_any();
+    let patch = json!({ "metadata": { "finalizers": rest, "resourceVersion": cluster.resource_version() } });
+    let patched = beside::<Cluster>(cluster, context)
+        .patch(&name, &PatchParams::default(), &Patch::Merge(patch))
+        .await
+        .map_err(Error::api(format!("letting go of Cluster `{name}`")));
+    Error::unless_gone(patched)?;
+    info!("let go of the Cluster");
+    Ok(Done::Released)
+}
+
+pub(super) fn parameters() -> PatchParams {
+    PatchParams::apply(CLUSTER_FIELD_MANAGER).force()
+}

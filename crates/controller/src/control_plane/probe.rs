@@ -1,0 +1,177 @@
+//! Asks the cluster itself, with the credentials that are handed out. What it says is told, and holds up nothing.
+//!
+//! A question may take long, so it is a task of its own that brings the control plane up when there is an answer.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+use capt_api::CAPTControlPlane;
+use capt_core::condition::cut;
+use capt_core::control_plane::connection::{Access, EksAccess, Source};
+use capt_core::control_plane::secrets::WantedSecret;
+use capt_core::control_plane::status::Probe;
+use k8s_openapi::jiff::Timestamp;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::runtime::reflector::ObjectRef;
+use kube::{Client, Config};
+use secrecy::{ExposeSecret as _, SecretString};
+use tracing::debug;
+
+use super::credentials::{self, request};
+use crate::context::Context;
+use crate::index::Name;
+use crate::store::key_of;
+
+/// How long a question may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often a cluster that answers is asked again.
+const INTERVAL: Duration = Duration::from_secs(600);
+/// How soon a cluster that does not answer well is asked again, at first and at most.
+const RETRY: (Duration, Duration) = (Duration::from_secs(15), Duration::from_secs(300));
+/// How much of a reason is told.
+const LONGEST: usize = 300;
+
+/// What is known, and when there is more to ask.
+pub(super) struct Looked {
+    pub(super) answer: Option<Probe>,
+    pub(super) next: Option<Timestamp>,
+}
+
+/// The last answer of the cluster. A new question is put where it is time for one.
+pub(super) fn look(
+    control_plane: &CAPTControlPlane,
+    wanted: &[WantedSecret],
+    source: &Source,
+    context: &Arc<Context>,
+) -> Looked {
+    let Some(secret) = credentials::kubeconfig(wanted) else { return Looked { answer: None, next: None } };
+    let key = key_of(&control_plane.metadata);
+    let question = digest(secret.content.expose_secret());
+    let now = context.now();
+    let (answer, next, asks) = context.credentials.with(&key, |memory| {
+        let probe = &mut memory.probe;
+        let due = probe.answer.as_ref().map_or(now, |(asked, at, bad, _)| {
+            if *asked == question { at.checked_add(pause(&key, *bad)).unwrap_or(now) } else { now }
+        });
+        let asks = due <= now && probe.asking != Some(question);
+        if asks {
+            probe.asking = Some(question);
+        }
+        let answer = probe.answer.as_ref().map(|(_, _, _, answer)| answer.clone());
+        (answer, (due > now).then_some(due), asks)
+    });
+    if asks {
+        let eks = match &source.access {
+            Access::Eks(access) => Some(access.clone()),
+            Access::AsGiven { .. } => None,
+        };
+        let kubeconfig = secret.content.clone();
+        tokio::spawn(ask(key, question, kubeconfig, eks, Arc::clone(context)));
+    }
+    Looked { answer, next }
+}
+
+fn digest(kubeconfig: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    kubeconfig.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A fleet is not asked in the same second.
+fn pause(key: &Name, bad: u32) -> Duration {
+    let (first, longest) = RETRY;
+    if bad == 0 {
+        let spread = digest(&format!("{}/{}", key.namespace, key.name)) % (INTERVAL.as_secs() / 5);
+        return INTERVAL - Duration::from_secs(spread);
+    }
+    first.saturating_mul(2_u32.saturating_pow((bad - 1).min(16))).min(longest)
+}
+
+/// Puts one question, remembers the answer, and brings the control plane up where the answer is news.
+async fn ask(
+    key: Name,
+    question: u64,
+    kubeconfig: SecretString,
+    eks: Option<EksAccess>,
+    context: Arc<Context>,
+) {
+    let answer = match context.probes.acquire().await {
+        Ok(_permit) => answer(&kubeconfig, eks.as_ref(), &context).await,
+        Err(_) => return,
+    };
+    context.metrics.probed(&answer);
+    let now = context.now();
+    context.credentials.with(&key, |memory| {
+        let probe = &mut memory.probe;
+        let before = probe.answer.take();
+        let was_rejected = matches!(before, Some((_, _, _, Probe::Rejected { .. })));
+        let bad = match (&answer, &before) {
+            (Probe::Answered { .. }, _) => 0,
+            (_, Some((_, _, bad, _))) => bad.saturating_add(1),
+            (_, None) => 1,
+        };
+        // A token that is not accepted any more is made anew at once, but not again and again.
+        probe.rejected |= matches!(answer, Probe::Rejected { .. }) && !was_rejected && eks.is_some();
+        probe.asking = None;
+        debug!(control_plane = key.name, ?answer, "the cluster was asked");
+        probe.answer = Some((question, now, bad, answer));
+    });
+    // The receiver may be gone when the manager stops. What is no news ends in a reconcile that writes nothing, but sets
+    // the time of the next question.
+    let _ = context.control_plane_queue.unbounded_send(ObjectRef::new(&key.name).within(&key.namespace));
+}
+
+async fn answer(kubeconfig: &SecretString, eks: Option<&EksAccess>, context: &Context) -> Probe {
+    let unreachable = |message: String| Probe::Unreachable {
+        message: cut(&format!("the API server does not answer CAPT: {message}"), LONGEST),
+    };
+    let client = match client(kubeconfig).await {
+        Ok(client) => client,
+        Err(error) => return unreachable(error.to_string()),
+    };
+    match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
+        Err(_) => unreachable(format!("no answer within {} s", PATIENCE.as_secs())),
+        Ok(Ok(version)) => Probe::Answered { version: cut(&version.git_version, 64) },
+        Ok(Err(kube::Error::Api(status))) if status.code == 401 => {
+            let identity = match eks {
+                Some(access) => context.options.tokens.minter().caller(&request(access)).await.ok(),
+                None => None,
+            };
+            Probe::Rejected { identity }
+        }
+        // It answers, and it knows us: what we may do there is another question.
+        Ok(Err(kube::Error::Api(status))) if status.code == 403 => Probe::Answered { version: String::new() },
+        Ok(Err(error)) => unreachable(innermost(&error)),
+    }
+}
+
+/// What lies at the bottom of an error, which says most.
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut last = error;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    last.to_string()
+}
+
+async fn client(kubeconfig: &SecretString) -> Result<Client, Box<dyn std::error::Error + Send + Sync>> {
+    let kubeconfig = Kubeconfig::from_yaml(kubeconfig.expose_secret())?;
+    let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+    config.connect_timeout = Some(PATIENCE);
+    config.read_timeout = Some(PATIENCE);
+    Ok(Client::try_from(config)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_that_do_not_answer_are_asked_with_growing_pauses() {
+        let key = Name::new("a", "demo");
+        let pauses: Vec<_> = [1, 2, 3, 1000].map(|bad| pause(&key, bad).as_secs()).into();
+        assert_eq!(pauses, [15, 30, 60, 300]);
+        assert!((480..=600).contains(&pause(&key, 0).as_secs()));
+    }
+}

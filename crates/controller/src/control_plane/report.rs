@@ -1,0 +1,74 @@
+//! Tells what came of a reconcile: status and Events, on every exit.
+
+use capt_api::CAPTControlPlane;
+use capt_core::control_plane::decide::{self, Step};
+use capt_core::control_plane::status::{self, Report};
+use kube::{Api, ResourceExt};
+
+use super::act::Done;
+use super::credentials::Kept;
+use super::observe::Seen;
+use crate::context::{Context, to_the_second};
+use crate::error::Error;
+use crate::events;
+use crate::write;
+
+/// Writes the status if it has changed, publishes Events, and hands on what went wrong.
+pub(super) async fn report(
+    control_plane: &CAPTControlPlane,
+    step: &Step,
+    seen: Option<&Seen>,
+    done: Result<Done, Error>,
+    kept: Kept,
+    context: &Context,
+) -> Result<Option<Error>, Error> {
+    if matches!(done, Ok(Done::Released)) {
+        return Ok(None);
+    }
+    let outcome = done.as_ref().map(drop).map_err(Error::blocked);
+    let now = context.now();
+    let apply = seen.and_then(|seen| seen.apply.as_ref());
+    let apply = apply.map(|apply| {
+        let newest = context.applies.get(apply.metadata.namespace.as_deref(), &apply.name_any());
+        newest.map_or_else(|| apply.clone(), |newest| (*newest).clone())
+    });
+    let overdue = decide::control_plane_deadline(control_plane, apply.as_ref(), now) <= now;
+    let Kept { secrets, endpoint, probe, error, .. } = kept;
+    let facts = Report {
+        control_plane,
+        step,
+        outcome: &outcome,
+        apply: apply.as_ref(),
+        workspace: seen.and_then(|seen| seen.workspace.as_ref()),
+        secrets: &secrets,
+        endpoint: endpoint.as_ref(),
+        probe: probe.as_ref(),
+        overdue,
+        now: &to_the_second(now),
+    };
+    let told = tell(control_plane, facts, context).await;
+    done.map(drop)?;
+    told.map(|()| error)
+}
+
+async fn tell(control_plane: &CAPTControlPlane, facts: Report<'_>, context: &Context) -> Result<(), Error> {
+    let Some(next) = status::status(facts) else { return Ok(()) };
+    events::publish(context, control_plane, &status::notes(facts, &next)).await;
+    if control_plane.status.as_ref() == Some(&next) {
+        return Ok(());
+    }
+    let was_ready = control_plane.status.as_ref().is_some_and(|status| status.initialized);
+    if next.initialized && !was_ready {
+        context
+            .metrics
+            .control_plane_initialized(control_plane.metadata.creation_timestamp.as_ref(), facts.now);
+    }
+    let (namespace, name) = (control_plane.namespace().unwrap_or_default(), control_plane.name_any());
+    let control_planes: Api<CAPTControlPlane> = Api::namespaced(context.client.clone(), &namespace);
+    let doing = format!("writing the status of CAPTControlPlane `{namespace}/{name}`");
+    let written = write::apply_status(&control_planes, control_plane, &next, &doing).await;
+    if let Some(written) = Error::unless_gone(written)? {
+        context.control_planes.remember(written);
+    }
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! Writes and deletes the `WorkspaceTemplateApply` of a network or a control plane.
+
+use capt_api::WorkspaceTemplateApply;
+use capt_api::names::OWNER_FIELD_MANAGER;
+use capt_core::owned_apply::{Owner, Wanted};
+use kube::Api;
+use kube::ResourceExt;
+use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
+use serde_json::json;
+use tracing::info;
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::write::ONLY_IF_ABSENT;
+
+/// Writes an apply as it should be: a new one where there is none (`present` is `None`), else exactly the one that was seen.
+pub(crate) async fn write(
+    wanted: &Wanted,
+    owner: &Owner,
+    present: Option<&WorkspaceTemplateApply>,
+    context: &Context,
+) -> Result<(), Error> {
+    let Wanted { name, .. } = wanted;
+    let mut object = wanted.object(owner);
+    match present {
+        None => object["metadata"]["resourceVersion"] = json!(ONLY_IF_ABSENT),
+        Some(present) => object["metadata"]["uid"] = json!(present.uid()),
+    }
+    let applies: Api<WorkspaceTemplateApply> = Api::namespaced(context.client.clone(), &owner.namespace);
+    let doing = format!("writing WorkspaceTemplateApply `{}/{name}`", owner.namespace);
+    let parameters = PatchParams::apply(OWNER_FIELD_MANAGER).force();
+    let written =
+        applies.patch(name, &parameters, &Patch::Apply(&object)).await.map_err(Error::api(doing))?;
+    info!(apply = name, created = present.is_none(), "wrote the apply");
+    context.applies.remember(written);
+    Ok(())
+}
+
+/// Asks for an apply's deletion, which ends when its infrastructure is gone.
+pub(crate) async fn delete(apply: &WorkspaceTemplateApply, context: &Context) -> Result<(), Error> {
+    let (namespace, name) = (apply.namespace().unwrap_or_default(), apply.name_any());
+    let applies: Api<WorkspaceTemplateApply> = Api::namespaced(context.client.clone(), &namespace);
+    let preconditions = Preconditions { uid: apply.uid(), resource_version: None };
+    let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
+    let doing = format!("deleting WorkspaceTemplateApply `{namespace}/{name}`");
+    Error::unless_gone(applies.delete(&name, &parameters).await.map_err(Error::api(doing)))?;
+    info!(apply = name, "asked for the apply's deletion");
+    Ok(())
+}

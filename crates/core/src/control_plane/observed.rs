@@ -1,0 +1,110 @@
+//! What was seen of a control plane.
+
+use std::collections::BTreeSet;
+
+use capt_api::WorkspaceTemplateApply;
+use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
+
+use crate::apply::decide::WorkspaceFacts;
+use crate::owned_apply::{Belongs, Wanted};
+use crate::standing::Pause;
+
+/// A control plane as it was seen.
+#[derive(Clone, Debug)]
+pub enum Observed {
+    /// Somebody else looks after it.
+    ExternallyManaged,
+    /// It is paused.
+    Paused(Pause),
+    /// It lives on elsewhere.
+    Moved,
+    /// It is being deleted.
+    Deleting {
+        /// Its apply, if it is there and ours.
+        apply: Option<WorkspaceTemplateApply>,
+    },
+    /// It belongs to no Cluster yet.
+    Alone,
+    /// It is to be kept in line.
+    Active(Box<Scene>),
+}
+
+/// What an active control plane depends on.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// The network.
+    pub network: Network,
+    /// The apply of its name, whoever it belongs to.
+    pub apply: Option<(WorkspaceTemplateApply, Belongs)>,
+    /// What the apply should be.
+    pub wanted: Wanted,
+    /// Now.
+    pub now: Timestamp,
+}
+
+/// The network that a control plane is put in.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Network {
+    /// The Cluster names none: the module looks after that itself.
+    None,
+    /// The Cluster names one that is not there.
+    Missing {
+        /// Its kind and name.
+        name: String,
+    },
+    /// One of another provider.
+    Foreign {
+        /// Its kind and name.
+        name: String,
+        /// Whether Cluster API says that it is there.
+        provisioned: bool,
+    },
+    /// One of ours.
+    Ours(OurNetwork),
+}
+
+/// A `CAPTCluster`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OurNetwork {
+    /// Its name.
+    pub name: String,
+    /// Whether it was there once.
+    pub provisioned: bool,
+    /// What it says about itself.
+    pub message: String,
+    /// Its region.
+    pub region: String,
+    /// The id of the VPC.
+    pub vpc_id: Option<String>,
+    /// The apply that makes it; none for a VPC that existed before.
+    pub apply: Option<String>,
+    /// The names of its outputs, as far as they are known.
+    pub outputs: BTreeSet<String>,
+}
+
+/// A Workspace as it was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkspaceSeen {
+    /// What counts of it.
+    pub facts: WorkspaceFacts,
+    /// What Terraform reported.
+    pub at_provider: Option<Value>,
+}
+
+impl WorkspaceSeen {
+    /// Whether it is Ready.
+    pub fn is_ready(&self) -> bool {
+        self.facts.ready.as_ref().is_some_and(|ready| ready.holds)
+    }
+
+    /// An output that is not sensitive.
+    pub fn output(&self, name: &str) -> Option<&Value> {
+        self.at_provider.as_ref()?.get("outputs")?.get(name)
+    }
+
+    /// An output that is a text and not empty.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.output(name)?.as_str().filter(|text| !text.is_empty())
+    }
+}

@@ -1,0 +1,84 @@
+//! The Events that a reconcile of a control plane gives rise to.
+
+use capt_api::capt_control_plane::CAPTControlPlaneStatus;
+use capt_api::names::{Reason, condition as type_};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+
+use super::Report;
+use crate::condition::Truth;
+use crate::control_plane::decide::Step;
+use crate::control_plane::secret_state;
+use crate::note::Note;
+
+/// What was done, which way the Secrets went, and conditions that changed.
+pub fn notes(report: Report<'_>, next: &CAPTControlPlaneStatus) -> Vec<Note> {
+    let mut notes: Vec<Note> = done(report).into_iter().chain(secrets(report)).collect();
+    for name in [type_::READY, type_::PAUSED, type_::REACHABLE] {
+        notes.extend(changed(name, report, next, &notes));
+    }
+    notes
+}
+
+/// What was done, where it is worth an Event by itself.
+fn done(report: Report<'_>) -> Option<Note> {
+    report.outcome.as_ref().ok()?;
+    let note = |reason, message| Some(Note { warning: false, reason, message });
+    match report.step {
+        Step::Write { wanted, create: true } => {
+            note(Reason::ApplyCreated, format!("created WorkspaceTemplateApply `{}`", wanted.name))
+        }
+        Step::Write { wanted, create: false } => {
+            note(Reason::ApplyUpdated, format!("updated WorkspaceTemplateApply `{}`", wanted.name))
+        }
+        Step::Leave
+        | Step::Pause(_)
+        | Step::LetGo
+        | Step::Claim { .. }
+        | Step::Hold { .. }
+        | Step::Settled
+        | Step::DeleteApply
+        | Step::AwaitDeletion { .. }
+        | Step::Finish => None,
+    }
+}
+
+/// One Event for the whole way that the Secrets went.
+fn secrets(report: Report<'_>) -> Option<Note> {
+    let secrets = report.secrets;
+    let before = report.control_plane.status.as_ref().and_then(|status| status.secret_state);
+    let path = secret_state::path(before, secrets.state, secrets.news);
+    if path.is_empty() || matches!(report.step, Step::Pause(_) | Step::Leave) {
+        return None;
+    }
+    let way = secret_state::words(before, &path);
+    let message = if secrets.message.is_empty() { way } else { format!("{way}: {}", secrets.message) };
+    Some(Note { warning: secrets.reason.is_trouble(), reason: secrets.reason, message })
+}
+
+fn changed(name: &str, report: Report<'_>, next: &CAPTControlPlaneStatus, told: &[Note]) -> Option<Note> {
+    let find = |conditions: &[Condition]| conditions.iter().find(|entry| entry.type_ == name).cloned();
+    let before = report.control_plane.status.as_ref().and_then(|status| find(&status.conditions));
+    let after = find(&next.conditions)?;
+    let reason = *Reason::ALL.iter().find(|reason| reason.as_str() == after.reason)?;
+    let same = before.as_ref().is_some_and(|before| {
+        before.status == after.status
+            && before.reason == after.reason
+            && (!reason.is_trouble() || before.message == after.message)
+    });
+    let was_true = before.as_ref().is_some_and(|before| before.status == Truth::True.as_str());
+    // Waiting at the beginning is no news, nor is what another Event of this reconcile says.
+    let dull = match name {
+        type_::PAUSED => before.is_none() && reason == Reason::NotPaused,
+        type_::REACHABLE => before.is_none() && reason == Reason::Reachable,
+        _ => !was_true && after.status != Truth::True.as_str() && !reason.is_trouble(),
+    };
+    if same || dull || told.iter().any(|note| note.reason == reason) {
+        return None;
+    }
+    let message = match reason {
+        Reason::NotPaused => "reconciling goes on".to_owned(),
+        Reason::ControlPlaneReady => "the control plane is ready".to_owned(),
+        _ => after.message,
+    };
+    Some(Note { warning: reason.is_trouble(), reason, message })
+}
