@@ -1,5 +1,6 @@
 //! Benchmarks: each prints one JSON value. Figures are ratios to what the same machine does at the same moment.
 
+mod clusters;
 mod engine;
 mod figures;
 mod template;
@@ -19,6 +20,8 @@ struct Arguments {
 enum Benchmark {
     /// How soon a changed template reaches its Workspace, among many that are settled
     Template(template::Options),
+    /// What clusters cost: in requests, until their kubeconfigs follow, and many at once
+    Clusters(clusters::Options),
     /// What the Terraform engine costs: over the bare command line, while nothing changes, and in memory
     Engine(engine::Options),
 }
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
 async fn run(arguments: Arguments) -> anyhow::Result<serde_json::Value> {
     match arguments.benchmark {
         Benchmark::Template(options) => template::measure(options).await,
+        Benchmark::Clusters(options) => clusters::measure(options).await,
         Benchmark::Engine(options) => engine::measure(options).await,
     }
 }

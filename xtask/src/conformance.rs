@@ -1,10 +1,12 @@
 //! `cargo xtask conformance`: CAPT beside the real CRDs of Crossplane's provider-terraform and of Cluster API.
 //!
-//! Two API servers, one with the real CRDs and one with ours, are asked the same; and CAPT must do its work on the
-//! real ones without touching them.
+//! Two API servers, one with the real CRDs and one with ours, are asked the same; CAPT must do its work on the real ones
+//! without touching them; and what Cluster API wants of a provider holds with the real core and without it.
 
+mod contract;
 mod difference;
 mod eks_token;
+mod go;
 mod manager;
 mod modules;
 mod server;
@@ -17,21 +19,29 @@ use capt_api::crd::{Foreign, foreign, own};
 use capt_controller::install::{Kinds, Outcome, install};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
+use contract::ClusterApi;
 use modules::Pins;
 use server::Server;
 use table::Answer;
 
 pub(crate) fn run() -> anyhow::Result<()> {
     eks_token::agrees_with_the_sdk_for_go()?;
-    let real = modules::crds(&Pins::read()?)?;
+    let pins = Pins::read()?;
+    let real = modules::crds(&pins)?;
+    let cluster_api = ClusterApi::obtain(&pins)?;
     tokio::runtime::Runtime::new()?.block_on(async {
-        let (theirs, ours) = tokio::try_join!(with_real_crds(&real), with_our_crds())?;
-        let (their_answers, our_answers) =
-            tokio::try_join!(table::ask(&theirs.client), table::ask(&ours.client))?;
-        compare(&their_answers, &our_answers)?;
-        leave_alone(&theirs).await?;
-        manager::derives_the_examples(&theirs.client).await
+        Box::pin(crds_agree(&real)).await?;
+        Box::pin(contract::holds(&cluster_api)).await
     })
+}
+
+async fn crds_agree(real: &[CustomResourceDefinition]) -> anyhow::Result<()> {
+    let (theirs, ours) = tokio::try_join!(with_real_crds(real), with_our_crds())?;
+    let (their_answers, our_answers) =
+        tokio::try_join!(table::ask(&theirs.client), table::ask(&ours.client))?;
+    compare(&their_answers, &our_answers)?;
+    leave_alone(&theirs).await?;
+    manager::derives_the_examples(&theirs.client).await
 }
 
 async fn with_real_crds(real: &[CustomResourceDefinition]) -> anyhow::Result<Server> {

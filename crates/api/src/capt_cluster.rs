@@ -41,6 +41,7 @@ use crate::template_metadata::TemplateMetadata;
 #[x_kube(validation = Rule::new("has(self.vpcTemplateRef) != (has(self.existingVpcId) && self.existingVpcId != '')").message("give exactly one of vpcTemplateRef (a new VPC) and existingVpcId (one that exists)"))]
 #[x_kube(validation = Rule::new("!has(self.retainVpcOnDelete) || !self.retainVpcOnDelete || has(self.vpcTemplateRef)").message("retainVpcOnDelete is only for a VPC made by vpcTemplateRef: an existing VPC is never deleted"))]
 #[x_kube(validation = Rule::new("(has(self.existingVpcId) ? self.existingVpcId : '') == (has(oldSelf.existingVpcId) ? oldSelf.existingVpcId : '')").message("existingVpcId cannot be given, changed or taken away later: make a new CAPTCluster"))]
+#[x_kube(validation = Rule::new("!has(self.workspaceTemplateApplyName) || !has(oldSelf.workspaceTemplateApplyName) || self.workspaceTemplateApplyName == oldSelf.workspaceTemplateApplyName").message("workspaceTemplateApplyName cannot be changed: what it made would be made a second time"))]
 pub struct CAPTClusterSpec {
     /// The region, as the module's provider knows it, for example `ap-northeast-1`.
     #[schemars(length(max = 64))]

@@ -38,6 +38,7 @@ use crate::template_metadata::TemplateMetadata;
     derive = "PartialEq"
 )]
 #[serde(rename_all = "camelCase")]
+#[x_kube(validation = Rule::new("!has(self.workspaceTemplateApplyName) || !has(oldSelf.workspaceTemplateApplyName) || self.workspaceTemplateApplyName == oldSelf.workspaceTemplateApplyName").message("workspaceTemplateApplyName cannot be changed: what it made would be made a second time"))]
 pub struct CAPTControlPlaneSpec {
     /// The Kubernetes version, for example `1.34` or `v1.34.2`.
     #[schemars(length(max = 64))]

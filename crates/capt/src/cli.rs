@@ -1,6 +1,7 @@
 //! What the user can type.
 #![expect(clippy::doc_markdown, reason = "the docs are help texts, which show backticks as they are")]
 
+mod cluster_api;
 mod engine;
 mod workload;
 
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
+pub(crate) use cluster_api::ClusterApiArguments;
 pub(crate) use engine::{EngineArguments, EngineChoice, Place};
 pub(crate) use workload::{WorkloadArguments, WorkloadCommand, WorkloadTarget};
 
@@ -28,6 +30,7 @@ pub(crate) struct Arguments {
 
 const AFTER_HELP: &str = "\
 Examples:
+  capt demo                                a first cluster, made by Terraform on this machine
   capt up                                  a management cluster on this machine, until Ctrl-C
   capt manager --kubeconfig FILE           the controllers, for a cluster that is there already
   capt crds | kubectl apply --server-side -f -
@@ -72,12 +75,35 @@ pub(crate) enum LogFormat {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(DemoArguments),
     Up(UpArguments),
     Manager(ManagerArguments),
     Crds(CrdsArguments),
     Workload(WorkloadArguments),
     /// Print the version
     Version,
+}
+
+/// Make a first cluster on this machine: management cluster, Terraform, workload cluster and all.
+///
+/// Runs what `capt up` runs, applies the objects of examples/demo (a network, a control plane, a Cluster) and waits
+/// until the new cluster answers. Terraform really makes it: a second etcd, kube-apiserver and kube-controller-manager,
+/// which stop and start with the management cluster. No cloud, no containers, no root.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capt demo                     make the cluster and keep it until Ctrl-C
+  capt demo --exit              make the cluster, show that it answers, and stop
+  capt demo --delete            destroy the cluster by Terraform, and stop")]
+pub(crate) struct DemoArguments {
+    /// Stop when the cluster answers
+    #[arg(long, conflicts_with = "delete")]
+    pub(crate) exit: bool,
+    /// Destroy the cluster, and stop
+    #[arg(long)]
+    pub(crate) delete: bool,
+    #[command(flatten)]
+    pub(crate) home: HomeArguments,
 }
 
 /// Run a management cluster on this machine, until Ctrl-C.
@@ -109,6 +135,8 @@ pub(crate) struct HomeArguments {
     /// Where probes and metrics are served, for example 127.0.0.1:9440 (nowhere by default)
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) diagnostics_address: Option<SocketAddr>,
+    #[command(flatten)]
+    pub(crate) cluster_api: ClusterApiArguments,
     #[command(flatten)]
     pub(crate) engine: EngineArguments,
 }
@@ -152,6 +180,8 @@ pub(crate) struct ManagerArguments {
     /// Let references lead to Secrets and ConfigMaps of any namespace, without a grant
     #[arg(long)]
     pub(crate) allow_cross_namespace_references: bool,
+    #[command(flatten)]
+    pub(crate) cluster_api: ClusterApiArguments,
     #[command(flatten)]
     pub(crate) engine: EngineArguments,
     #[command(flatten)]

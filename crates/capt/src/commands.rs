@@ -1,6 +1,7 @@
 //! One file per verb.
 
 mod crds;
+mod demo;
 mod manager;
 mod up;
 mod version;
@@ -19,6 +20,7 @@ pub(crate) const HOME_NAMESPACE: &str = "capt-system";
 /// Does what the user asked for.
 pub(crate) fn run(command: Command, printer: Printer) -> anyhow::Result<()> {
     match command {
+        Command::Demo(arguments) => block_on(demo::run(arguments, printer)),
         Command::Up(arguments) => block_on(up::run(arguments, printer)),
         Command::Manager(arguments) => block_on(manager::run(arguments)),
         Command::Crds(arguments) => crds::run(&arguments, printer),

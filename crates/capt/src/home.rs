@@ -60,7 +60,9 @@ pub(crate) async fn run(
     let result = match Workloads::start(&control_plane).await {
         Err(error) => Err(error),
         Ok(workloads) => {
-            let result = serve(&control_plane, arguments, binary, printer, stop, visit).await;
+            // Whatever visitors do, a home fits on the stack.
+            let serving = Box::pin(serve(&control_plane, arguments, binary, printer, stop, visit));
+            let result = serving.await;
             workloads.stop(stop).await;
             result
         }
@@ -95,15 +97,16 @@ async fn serve(
             return Ok(());
         };
         let diagnostics_address = arguments.diagnostics_address;
-        let options = Options { diagnostics_address, terraform, ..Options::default() };
+        let cluster_api = arguments.cluster_api.mode();
+        let options = Options { diagnostics_address, terraform, cluster_api, ..Options::default() };
         let home = Home {
             server: control_plane.server(),
             kubeconfig: control_plane.kubeconfig(),
             directory: control_plane.directory(),
         };
         let manager = run_manager(connection.client, options, stop);
-        let (managed, visited) = tokio::join!(manager, receive(visit(home), stop));
-        visited.and(managed)
+        let (ended, visited) = tokio::join!(manager, receive(visit(home), stop));
+        visited.and(ended)
     };
     // Running applies may take long to end.
     let farewell = async {

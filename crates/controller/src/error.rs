@@ -28,6 +28,14 @@ pub(crate) enum Error {
         /// The object, in words.
         what: String,
     },
+    /// An object that we need is there but cannot be read.
+    #[error("{what} is there but cannot be read: {why}")]
+    Unreadable {
+        /// The object, in words.
+        what: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A defect of CAPT. Other objects go on.
     #[error("reconciling ended in a panic: {message}")]
     Panicked {
@@ -56,7 +64,9 @@ impl Error {
     fn status(&self) -> Option<&Status> {
         match self {
             Self::Api { source: kube::Error::Api(status), .. } => Some(status),
-            Self::Api { .. } | Self::NotListed { .. } | Self::Panicked { .. } => None,
+            Self::Api { .. } | Self::NotListed { .. } | Self::Unreadable { .. } | Self::Panicked { .. } => {
+                None
+            }
         }
     }
 
@@ -93,6 +103,7 @@ impl Error {
         let told = self.status().map(|status| status.reason.as_str());
         let ours = Reason::ALL.iter().find(|reason| Some(reason.as_str()) == told);
         match self.retry() {
+            _ if matches!(self, Self::Unreadable { .. }) => Reason::Unreadable,
             _ if ours.is_some_and(|reason| reason.is_trouble()) => ours.copied().unwrap_or(Reason::ApiError),
             Retry::Rarely => Reason::WorkspaceRefused,
             Retry::AtOnce | Retry::Backoff => Reason::ApiError,
@@ -109,7 +120,7 @@ impl Error {
         match self {
             Self::Api { doing, source: kube::Error::Api(status) } => format!("{doing}: {}", status.message),
             Self::Api { doing, source } => format!("{doing}: {source}"),
-            Self::NotListed { .. } | Self::Panicked { .. } => self.to_string(),
+            Self::NotListed { .. } | Self::Unreadable { .. } | Self::Panicked { .. } => self.to_string(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Writes and deletes the `WorkspaceTemplateApply` of a network or a control plane.
 
 use capt_api::WorkspaceTemplateApply;
-use capt_api::names::OWNER_FIELD_MANAGER;
+use capt_api::names::{OWNER_FIELD_MANAGER, label};
 use capt_core::owned_apply::{Owner, Wanted};
 use kube::Api;
 use kube::ResourceExt;
@@ -11,7 +11,7 @@ use tracing::info;
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::write::ONLY_IF_ABSENT;
+use crate::write::{ONLY_IF_ABSENT, drop_past};
 
 /// Writes an apply as it should be: a new one where there is none (`present` is `None`), else exactly the one that was seen.
 pub(crate) async fn write(
@@ -26,7 +26,14 @@ pub(crate) async fn write(
         None => object["metadata"]["resourceVersion"] = json!(ONLY_IF_ABSENT),
         Some(present) => object["metadata"]["uid"] = json!(present.uid()),
     }
+    if let Some(value) = &context.options.watch_filter {
+        // A manager that keeps to a label would not see its own apply otherwise.
+        object["metadata"]["labels"][label::WATCH_FILTER] = json!(value);
+    }
     let applies: Api<WorkspaceTemplateApply> = Api::namespaced(context.client.clone(), &owner.namespace);
+    if let Some(present) = present {
+        drop_past(&applies, present, owner).await?;
+    }
     let doing = format!("writing WorkspaceTemplateApply `{}/{name}`", owner.namespace);
     let parameters = PatchParams::apply(OWNER_FIELD_MANAGER).force();
     let written =

@@ -1,6 +1,7 @@
 //! Writes: server-side apply with CAPT's field manager.
 
 use capt_api::names::FIELD_MANAGER;
+use capt_core::owned_apply::{Belongs, Owner, belongs};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Resource};
 use serde::Serialize;
@@ -31,6 +32,26 @@ where
     patch["metadata"]["uid"] = json!(object.meta().uid);
     patch["status"] = json!(status);
     api.patch_status(&name, &parameters(), &Patch::Apply(patch)).await.map_err(Error::api(doing))
+}
+
+/// Takes away the reference to an owner as it was before a restore or a move: an object has one controller at most, and the API
+/// server refuses a second one.
+pub(crate) async fn drop_past<K>(api: &Api<K>, object: &K, owner: &Owner) -> Result<(), Error>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
+{
+    let metadata = object.meta();
+    if belongs(metadata, owner) != Belongs::ToOurPast {
+        return Ok(());
+    }
+    let name = metadata.name.clone().unwrap_or_default();
+    let references = metadata.owner_references.iter().flatten();
+    let rest: Vec<_> =
+        references.filter(|reference| reference.kind != owner.kind || reference.name != owner.name).collect();
+    let patch =
+        json!({ "metadata": { "ownerReferences": rest, "resourceVersion": metadata.resource_version } });
+    let doing = format!("dropping the former owner of {} `{}/{name}`", K::kind(&()), owner.namespace);
+    api.patch(&name, &PatchParams::default(), &Patch::Merge(patch)).await.map(drop).map_err(Error::api(doing))
 }
 
 /// API version, kind and name.

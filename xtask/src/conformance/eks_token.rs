@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
 
-use crate::repository::root;
+use super::go;
 
 const CASES: usize = 200;
 const SEED: u64 = 20_260_301;
@@ -104,18 +104,7 @@ fn content(token: &str) -> anyhow::Result<(String, BTreeMap<String, String>)> {
 
 fn build(directory: &Path) -> anyhow::Result<PathBuf> {
     let program = directory.join("eks-token");
-    let status = Command::new("go")
-        .args(["build", "-trimpath", "-buildvcs=false", "-o"])
-        .arg(&program)
-        .arg(".")
-        .current_dir(root().join("parts/eks-token"))
-        .env("CGO_ENABLED", "0")
-        .env("GOFLAGS", "-mod=readonly")
-        .env("GOTOOLCHAIN", "local")
-        .env("GOWORK", "off")
-        .status()
-        .context("running go, which conformance needs to make tokens in another way")?;
-    ensure!(status.success(), "go build of parts/eks-token ended with {status}");
+    go::build("eks-token", ".", "", &program)?;
     Ok(program)
 }
 

@@ -3,18 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::sleep;
-use std::time::Duration;
 use std::{env, fs};
 
 use anyhow::{Context, bail, ensure};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde::Deserialize;
 
+use super::go::{PAUSES, is_busy};
 use crate::repository::root;
-
-/// How long to wait before asking again, when the module proxy is busy.
-const PAUSES: [Duration; 4] =
-    [Duration::from_secs(2), Duration::from_secs(5), Duration::from_secs(15), Duration::from_secs(30)];
 
 /// What `conformance.toml` says.
 #[derive(Debug, Deserialize)]
@@ -49,23 +45,40 @@ impl Pins {
     }
 }
 
+/// A module as it was fetched.
+pub(super) struct Fetched {
+    pub(super) version: String,
+    pub(super) directory: PathBuf,
+}
+
+impl Pins {
+    /// Fetches one of the modules.
+    pub(super) fn fetch(&self, path: &str) -> anyhow::Result<Fetched> {
+        let module = self.module.iter().find(|module| module.path == path);
+        let module = module.with_context(|| format!("conformance.toml pins no {path}"))?;
+        Ok(Fetched { version: module.version.clone(), directory: fetch(module)? })
+    }
+}
+
 /// The CRDs of all modules, without the conversions, which need a webhook that does not run here.
 pub(super) fn crds(pins: &Pins) -> anyhow::Result<Vec<CustomResourceDefinition>> {
     let mut crds = Vec::new();
     for module in &pins.module {
         let directory = fetch(module)?;
         for file in &module.crds {
-            let mut crd = read(&directory.join(file))?;
-            crd.spec.conversion = None;
-            crds.push(crd);
+            crds.push(read(&directory.join(file))?);
         }
     }
     Ok(crds)
 }
 
-fn read(path: &Path) -> anyhow::Result<CustomResourceDefinition> {
+/// A CRD without its conversion.
+pub(super) fn read(path: &Path) -> anyhow::Result<CustomResourceDefinition> {
     let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
-    serde_saphyr::from_str(&text).with_context(|| format!("reading {}", path.display()))
+    let crd = serde_saphyr::from_str(&text);
+    let mut crd: CustomResourceDefinition = crd.with_context(|| format!("reading {}", path.display()))?;
+    crd.spec.conversion = None;
+    Ok(crd)
 }
 
 /// The directory of a module whose checksum is the pinned one.
@@ -82,7 +95,7 @@ fn fetch(module: &Module) -> anyhow::Result<PathBuf> {
             }
             Downloaded { error, .. } => {
                 let error = error.unwrap_or_else(|| "no directory and no checksum".to_owned());
-                let Some(pause) = pauses.next().filter(|_| error.contains("429")) else {
+                let Some(pause) = pauses.next().filter(|_| is_busy(&error)) else {
                     bail!("fetching {name}: {error}")
                 };
                 sleep(pause);

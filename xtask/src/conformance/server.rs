@@ -19,27 +19,36 @@ const ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
 /// An API server whose data nobody will miss; dropped, it stops.
 pub(super) struct Server {
     pub(super) client: Client,
-    _control_plane: ControlPlane,
+    pub(super) control_plane: ControlPlane,
 }
 
 impl Server {
+    /// An API server and nothing else.
     pub(super) async fn start() -> anyhow::Result<Self> {
-        let control_plane = tokio::task::spawn_blocking(start).await??;
-        let kubeconfig = Kubeconfig::from_yaml(&control_plane.kubeconfig())?;
-        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-        Ok(Self { client: Client::try_from(config)?, _control_plane: control_plane })
+        Self::start_with(false).await
+    }
+
+    /// An API server, and whoever collects what lost its owner.
+    pub(super) async fn start_with_garbage_collection() -> anyhow::Result<Self> {
+        Self::start_with(true).await
+    }
+
+    async fn start_with(controller_manager: bool) -> anyhow::Result<Self> {
+        let control_plane = tokio::task::spawn_blocking(move || start(controller_manager)).await??;
+        Ok(Self { client: client(&control_plane.kubeconfig()).await?, control_plane })
     }
 
     fn definitions(&self) -> Api<CustomResourceDefinition> {
         Api::all(self.client.clone())
     }
 
-    /// Installs CRDs as their real owner does.
+    /// Installs CRDs as their real owner does, also over those of others.
     pub(super) async fn apply(&self, crds: &[CustomResourceDefinition]) -> anyhow::Result<()> {
         let definitions = self.definitions();
         for crd in crds {
             let name = crd.name_any();
-            let applied = definitions.patch(&name, &PatchParams::apply(OWNER), &Patch::Apply(crd)).await;
+            let applied =
+                definitions.patch(&name, &PatchParams::apply(OWNER).force(), &Patch::Apply(crd)).await;
             applied.with_context(|| format!("applying {name}"))?;
             let established = await_condition(definitions.clone(), &name, conditions::is_crd_established());
             let established = timeout(ESTABLISHED_WITHIN, established).await;
@@ -55,7 +64,14 @@ impl Server {
     }
 }
 
-fn start() -> anyhow::Result<ControlPlane> {
+/// A client with the rights of whom the kubeconfig names.
+pub(super) async fn client(kubeconfig: &str) -> anyhow::Result<Client> {
+    let kubeconfig = Kubeconfig::from_yaml(kubeconfig)?;
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+    Ok(Client::try_from(config)?)
+}
+
+fn start(controller_manager: bool) -> anyhow::Result<ControlPlane> {
     let progress = Progress::stderr();
     let parts = Parts::find(&progress)?;
     // Removed by the supervisor, which is there even when this process is killed.
@@ -63,7 +79,7 @@ fn start() -> anyhow::Result<ControlPlane> {
     let options = ControlPlaneOptions {
         durable: false,
         remove_when_stopped: true,
-        controller_manager: false,
+        controller_manager,
         ..ControlPlaneOptions::new(directory, Helper::current_exe()?)
     };
     Ok(ControlPlane::start(&parts, &options, &progress)?)

@@ -130,8 +130,6 @@ reasons! {
     ReconcileError: Trouble,
     /// Crossplane's word: the object is paused.
     ReconcilePaused: Calm,
-    /// The Workspace is left alone because of its apply.
-    Frozen: Calm,
     /// The Workspace was let go without a destroy, because its apply lives on elsewhere or is gone.
     Dropped: Calm,
     /// The Workspace was let go and its infrastructure stays.
@@ -202,22 +200,14 @@ reasons! {
     StateNearLimit: Trouble,
     /// The state is far from the size that a Secret can hold.
     StateSizeFine: Calm,
-    /// What goes into Terraform is too large to be kept for a destroy.
-    InputsTooLarge: Trouble,
-    /// Outputs were published.
-    OutputsPublished: Calm,
     /// Outputs cannot be published.
     OutputsRefused: Trouble,
-    /// A plan that waited for approval was approved.
-    PlanApproved: Calm,
     /// No plan waits for approval.
     NothingPending: Calm,
     /// The infrastructure was changed behind Terraform's back.
     DriftDetected: Trouble,
     /// The infrastructure is as it was applied.
     NoDrift: Calm,
-    /// Deletion waits until others let go of the object.
-    WaitingForFinalizers: Calm,
     /// The apply was created.
     ApplyCreated: Calm,
     /// The apply was changed.
@@ -234,8 +224,6 @@ reasons! {
     NetworkReady: Calm,
     /// The network is not there yet, or no longer is.
     NetworkNotReady: Calm,
-    /// The network is there but says too little about itself.
-    NetworkIncomplete: Trouble,
     /// Deletion waits until the control plane is gone.
     WaitingForControlPlane: Calm,
     /// The control plane takes longer than it should; it is waited for all the same.
@@ -260,12 +248,8 @@ reasons! {
     CredentialsRejected: Trouble,
     /// CAPT could not make a token for the cluster.
     CredentialsUnavailable: Trouble,
-    /// The credentials were renewed.
-    CredentialsRotated: Calm,
     /// The Secrets are there and equal to their source.
     SecretsWritten: Calm,
-    /// The Secret with the module's outputs is being checked.
-    ValidatingSecret: Calm,
     /// The cluster answers.
     Reachable: Calm,
     /// The cluster does not answer CAPT; others may still reach it.
@@ -278,8 +262,6 @@ reasons! {
     NotDeleting: Calm,
     /// Everything of the cluster is there.
     Provisioned: Calm,
-    /// Something of the cluster is not there yet.
-    NotProvisioned: Calm,
     /// Cluster API's word: the object is ready.
     Ready: Calm,
     /// Cluster API's word: the object is not ready yet, or no longer is.
@@ -314,4 +296,6 @@ reasons! {
     ReferenceNotFound: Trouble,
     /// The Cluster refers to a kind that only Cluster API itself looks after.
     ReferenceUnsupported: Trouble,
+    /// The spec cannot be used.
+    SpecInvalid: Trouble,
 }

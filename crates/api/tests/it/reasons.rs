@@ -8,7 +8,7 @@ fn every_reason_is_listed_in_its_order_and_spelt_as_it_is_called() {
         assert_eq!(*reason as usize, place, "{reason}");
         assert_eq!(reason.as_str(), format!("{reason:?}"));
     }
-    assert_eq!(Reason::ALL.last(), Some(&Reason::ReferenceUnsupported), "the last one is listed too");
+    assert_eq!(Reason::ALL.last(), Some(&Reason::SpecInvalid), "the last one is listed too");
 }
 
 #[test]
@@ -32,14 +32,12 @@ fn only_what_calls_for_the_user_is_trouble() {
             "EndpointUnavailable",
             "InitFailed",
             "InputMissing",
-            "InputsTooLarge",
             "InvalidRun",
             "KubeconfigInvalid",
             "LockForced",
             "Locked",
             "ModuleInvalid",
             "ModuleUnavailable",
-            "NetworkIncomplete",
             "NetworkOverdue",
             "NoBackend",
             "NotPermitted",
@@ -57,6 +55,7 @@ fn only_what_calls_for_the_user_is_trouble() {
             "RequiredFieldMissing",
             "SecretNotOwned",
             "SourceNotReady",
+            "SpecInvalid",
             "StateMissing",
             "StateNearLimit",
             "StateNotOwned",

@@ -1,5 +1,4 @@
 //! The flag that says who looks after Clusters.
-#![expect(clippy::doc_markdown, reason = "the docs are help texts, which show backticks as they are")]
 
 use capt_controller::options::ClusterApiMode;
 use clap::{Args, ValueEnum};
@@ -9,7 +8,7 @@ use clap::{Args, ValueEnum};
 #[command(next_help_heading = "Cluster API")]
 pub(crate) struct ClusterApiArguments {
     /// Who looks after Clusters
-    #[arg(long = "cluster-api", value_enum, default_value_t, value_name = "WHO")]
+    #[arg(id = "cluster-api", long, value_enum, default_value_t, value_name = "WHO")]
     choice: ClusterApiChoice,
 }
 

@@ -1,5 +1,4 @@
 //! Flags of `capt workload`.
-#![expect(clippy::doc_markdown, reason = "the docs are help texts, which show backticks as they are")]
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +8,7 @@ use clap::{Args, Subcommand};
 
 use super::engine::time;
 
-/// Ask a home on this machine for a control plane of its own kind, or to take one away.
+/// Ask a home on this machine for one more control plane, or to take it away.
 ///
 /// For Terraform modules, such as the one of examples/demo: what they start is looked after by `capt up`. It stops with the
 /// home and starts with it, on the same port, until it is stopped here.

@@ -114,6 +114,7 @@ fn options(arguments: ManagerArguments, terraform: Option<TerraformOptions>) -> 
         leader_election,
         diagnostics_address: arguments.diagnostics_address.0,
         allow_cross_namespace_references: arguments.allow_cross_namespace_references,
+        cluster_api: arguments.cluster_api.mode(),
         terraform,
         ..Options::default()
     }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a fixture that fails fails its test")]
 
 mod crds;
+mod demo;
 mod engine;
 mod examples;
 mod leaks;

@@ -1,6 +1,7 @@
 //! Tells what came of a reconcile: status and Events.
 
 use capt_api::Cluster;
+use capt_api::names::Reason;
 use capt_core::cluster::decide::Step;
 use capt_core::cluster::observed::Observed;
 use capt_core::cluster::status::{self, Report};
@@ -61,7 +62,7 @@ fn note(error: &Error) -> Option<Note> {
     match error.retry() {
         Retry::AtOnce => None,
         Retry::Backoff | Retry::Rarely => {
-            Some(Note { warning: true, reason: error.reason(), message: error.sentence() })
+            Some(Note { warning: true, reason: Reason::ApiError, message: error.sentence() })
         }
     }
 }

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use capt_api::names::group;
 use capt_api::{CAPTControlPlane, Cluster, WorkspaceTemplateApply};
+use capt_core::condition::cut;
 use capt_core::control_plane::names;
 use capt_core::control_plane::observed::{Network, Observed, OurNetwork, Scene, WorkspaceSeen};
 use capt_core::control_plane::wanted::{self, Inputs};
+use capt_core::name::is_object_name;
 use capt_core::owned_apply::{Belongs, Owner, belongs};
 use capt_core::standing::{Standing, cluster_name, standing};
 use capt_core::tie;
@@ -36,7 +38,9 @@ pub(super) struct Seen {
 pub(super) fn observe(control_plane: &CAPTControlPlane, context: &Context) -> Result<Seen, Error> {
     let key = key_of(&control_plane.metadata);
     let notes = context.index.note(Dependent::ControlPlane(key.clone()));
-    let cluster = cluster_name(&control_plane.metadata).map(ToOwned::to_owned);
+    // Names of Secrets are made of it.
+    let cluster = cluster_name(&control_plane.metadata).filter(|name| is_object_name(name));
+    let cluster = cluster.map(ToOwned::to_owned);
     if let Some(cluster) = &cluster {
         notes.on(Dependency::Cluster(Name::new(&key.namespace, cluster)));
     }
@@ -49,12 +53,19 @@ pub(super) fn observe(control_plane: &CAPTControlPlane, context: &Context) -> Re
     let owner = Owner::of(control_plane);
     let whose = apply.as_ref().map(|apply| belongs(&apply.metadata, &owner));
     let ours = apply.clone().filter(|_| matches!(whose, Some(Belongs::ToUs | Belongs::ToOurPast)));
-    let workspace = ours.as_ref().and_then(|apply| workspace(apply, &notes, context));
+    if let Some(apply) = &ours {
+        notes.on(Dependency::Workspace(tie::workspace_name(apply)));
+    }
+    let workspace = ours.as_ref().and_then(|apply| workspace(apply, context));
     let network = network(&key, found_cluster.as_deref(), &notes, context);
     let network_region = match &network {
         Network::Ours(network) => Some(network.region.clone()),
         Network::None | Network::Missing { .. } | Network::Foreign { .. } => None,
     };
+    if let Some(invalid) = context.applies.unreadable(Some(&apply_key.namespace), &apply_key.name) {
+        let what = format!("WorkspaceTemplateApply `{}`", apply_key.name);
+        return Err(Error::Unreadable { what, why: cut(&invalid.error, 300) });
+    }
     let observed = match standing(&control_plane.metadata, found_cluster.as_deref()) {
         Standing::ExternallyManaged => Observed::ExternallyManaged,
         Standing::Paused(pause) => Observed::Paused(pause),
@@ -106,13 +117,9 @@ fn note_secrets(
     }
 }
 
-fn workspace(
-    apply: &WorkspaceTemplateApply,
-    notes: &Notes<'_, Dependent>,
-    context: &Context,
-) -> Option<WorkspaceSeen> {
+/// The Workspace of an apply, if it is there.
+pub(super) fn workspace(apply: &WorkspaceTemplateApply, context: &Context) -> Option<WorkspaceSeen> {
     let name = tie::workspace_name(apply);
-    notes.on(Dependency::Workspace(name.clone()));
     let workspace = context.workspaces.get(None, &name)?;
     let derived = tie::apply_of(&workspace.metadata).is_some_and(|key| key == tie::ApplyKey::of(apply));
     if !derived {

@@ -7,7 +7,7 @@ use kube::{Api, ResourceExt};
 
 use super::act::Done;
 use super::credentials::Kept;
-use super::observe::Seen;
+use super::observe::{self, Seen};
 use crate::context::{Context, to_the_second};
 use crate::error::Error;
 use crate::events;
@@ -32,6 +32,8 @@ pub(super) async fn report(
         let newest = context.applies.get(apply.metadata.namespace.as_deref(), &apply.name_any());
         newest.map_or_else(|| apply.clone(), |newest| (*newest).clone())
     });
+    // Read after the apply, so that it is no older than what the apply says about it.
+    let workspace = apply.as_ref().and_then(|apply| observe::workspace(apply, context));
     let overdue = decide::control_plane_deadline(control_plane, apply.as_ref(), now) <= now;
     let Kept { secrets, endpoint, probe, error, .. } = kept;
     let facts = Report {
@@ -39,7 +41,7 @@ pub(super) async fn report(
         step,
         outcome: &outcome,
         apply: apply.as_ref(),
-        workspace: seen.and_then(|seen| seen.workspace.as_ref()),
+        workspace: workspace.as_ref(),
         secrets: &secrets,
         endpoint: endpoint.as_ref(),
         probe: probe.as_ref(),

@@ -4,7 +4,7 @@ use capt_api::names::finalizer;
 use capt_api::{CAPTCluster, WorkspaceTemplateApply};
 use capt_core::network::decide::Step;
 use capt_core::network::observed::Observed;
-use capt_core::owned_apply::{Belongs, Owner, Wanted, belongs};
+use capt_core::owned_apply::{Owner, Wanted};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
@@ -87,37 +87,12 @@ async fn write_apply(
     context: &Context,
 ) -> Result<(), Error> {
     let owner = Owner::of(network);
-    if let Some(present) = present
-        && belongs(&present.metadata, &owner) == Belongs::ToOurPast
-    {
-        drop_past(present, &owner, context).await?;
-    }
     owned_apply::write(wanted, &owner, present, context).await
-}
-
-/// Takes away the reference to the network as it was before a restore: an object has one controller at most, and the API server
-/// refuses a second one.
-async fn drop_past(apply: &WorkspaceTemplateApply, owner: &Owner, context: &Context) -> Result<(), Error> {
-    let name = apply.name_any();
-    let rest: Vec<_> = apply
-        .owner_references()
-        .iter()
-        .filter(|reference| reference.kind != owner.kind || reference.name != owner.name)
-        .collect();
-    let patch =
-        json!({ "metadata": { "ownerReferences": rest, "resourceVersion": apply.resource_version() } });
-    let applies: Api<WorkspaceTemplateApply> = Api::namespaced(context.client.clone(), &owner.namespace);
-    let doing = format!("dropping the former owner of WorkspaceTemplateApply `{}/{name}`", owner.namespace);
-    applies
-        .patch(&name, &PatchParams::default(), &Patch::Merge(patch))
-        .await
-        .map(drop)
-        .map_err(Error::api(doing))
 }
 
 /// Lets go of the network: our finalizer, and that of the earlier implementation, are taken away.
 async fn release(network: &CAPTCluster, context: &Context) -> Result<Done, Error> {
-    let ours = [finalizer::NETWORK, finalizer::LEGACY];
+    let ours = [finalizer::NETWORK, finalizer::LEGACY, finalizer::LEGACY_NETWORK];
     let (held, rest): (Vec<_>, Vec<_>) =
         network.finalizers().iter().partition(|entry| ours.contains(&entry.as_str()));
     if held.is_empty() {

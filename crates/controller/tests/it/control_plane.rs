@@ -1,7 +1,10 @@
 //! `CAPTControlPlane` on the real API server, which is its own workload cluster too.
 
 mod bad_input;
+mod fleet;
 mod life;
+mod noting;
+mod requests;
 mod scene;
 mod tokens;
 

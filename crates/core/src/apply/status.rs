@@ -79,7 +79,7 @@ pub fn status(report: Report<'_>) -> Option<WorkspaceTemplateApplyStatus> {
     if let Some(workspace) = workspace {
         status.workspace_name = Some(workspace.name().to_owned());
     }
-    let applied = applied(step, outcome, workspace);
+    let applied = applied(report);
     let ready = ready(step, &applied, workspace);
     upsert(&mut status.conditions, applied.into_condition(type_::APPLIED, &stamp));
     upsert(&mut status.conditions, ready.into_condition(type_::READY, &stamp));
@@ -110,14 +110,15 @@ impl From<&Blocked> for Statement {
     }
 }
 
-fn applied(step: &Step, outcome: &Result<Effect, Blocked>, workspace: Option<&WorkspaceFacts>) -> Statement {
+fn applied(report: Report<'_>) -> Statement {
+    let Report { apply, step, outcome, workspace, .. } = report;
     if let Err(blocked) = outcome {
         return blocked.into();
     }
     match step {
         Step::Hold(blocked) | Step::HoldChange { blocked, .. } => blocked.into(),
         Step::Write { rendered, .. } | Step::Settled { rendered } => {
-            let message = if rendered.ignored.is_empty() {
+            let message = if rendered.ignored.is_empty() || is_offered(apply) {
                 String::new()
             } else {
                 format!(
@@ -150,6 +151,12 @@ fn applied(step: &Step, outcome: &Result<Effect, Blocked>, workspace: Option<&Wo
             Statement::new(Truth::False, Reason::Deleting, "this apply is being deleted")
         }
     }
+}
+
+/// Whether the variables are an offer, as a network or control plane makes it, from which a module takes what it likes.
+fn is_offered(apply: &WorkspaceTemplateApply) -> bool {
+    let owners = apply.metadata.owner_references.iter().flatten();
+    owners.into_iter().any(|owner| ["CAPTCluster", "CAPTControlPlane"].contains(&owner.kind.as_str()))
 }
 
 /// The Workspace's word counts where there is one: a template that is gone does not make a running cluster unready.

@@ -81,7 +81,8 @@ fn keep(cluster: &Cluster, seen: &Observed) -> Step {
         return Step::Claim;
     }
     for role in [Role::Network, Role::ControlPlane] {
-        if let Some(part) = seen.referent(role).living()
+        // What cannot be read may be anything; it is told and left alone.
+        if let Some(part) = seen.referent(role).living().filter(|part| part.unreadable.is_none())
             && !part.is_marked(cluster)
         {
             return Step::Mark(Target::new(role, part));

@@ -131,7 +131,7 @@ pub enum Referent {
         cluster: String,
     },
     /// An object of this Cluster, or of none yet.
-    There(Part),
+    There(Box<Part>),
 }
 
 impl Referent {
@@ -139,12 +139,12 @@ impl Referent {
     pub fn found(part: Part, cluster: &Cluster) -> Self {
         match other_cluster(&part.metadata, cluster) {
             Some(other) => Self::OfOther { name: part.name().to_owned(), cluster: other.to_owned() },
-            None => Self::There(part),
+            None => Self::There(Box::new(part)),
         }
     }
 
     /// The object, if it is there and not of another Cluster.
-    pub const fn part(&self) -> Option<&Part> {
+    pub fn part(&self) -> Option<&Part> {
         match self {
             Self::There(part) => Some(part),
             Self::NotNamed

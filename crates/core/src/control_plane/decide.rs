@@ -7,6 +7,8 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use super::names;
 use super::observed::{Network, Observed, OurNetwork, Scene};
 use crate::apply::Blocked;
+use crate::condition::cut;
+use crate::name::is_object_name;
 use crate::owned_apply::{Belongs, Owner, Wanted};
 use crate::standing::Pause;
 
@@ -83,6 +85,13 @@ pub fn decide(control_plane: &CAPTControlPlane, observed: &Observed) -> Step {
 
 fn active(control_plane: &CAPTControlPlane, scene: &Scene) -> Step {
     let Scene { network, apply, wanted, now } = scene;
+    if !is_object_name(&wanted.name) {
+        let message = format!(
+            "spec.workspaceTemplateApplyName: `{}` cannot be the name of an object: use lower case letters, digits, hyphens and dots",
+            cut(&wanted.name, 100)
+        );
+        return Step::Hold { blocked: Blocked::new(Reason::SpecInvalid, message), until: None };
+    }
     match apply {
         None => {
             if let Some(hold) = await_network(control_plane, network, *now) {

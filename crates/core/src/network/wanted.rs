@@ -26,7 +26,7 @@ pub fn template(network: &CAPTCluster) -> Result<&TemplateReference, Blocked> {
     network.spec.vpc_template_ref.as_ref().ok_or_else(|| {
         let message =
             "give spec.vpcTemplateRef (a new VPC) or spec.existingVpcId (one that exists): neither is there";
-        Blocked::new(Reason::Unreadable, message)
+        Blocked::new(Reason::SpecInvalid, message)
     })
 }
 
@@ -63,7 +63,7 @@ pub fn apply_name(
 
 fn no_name(whence: &str, name: &str) -> Blocked {
     Blocked::new(
-        Reason::Unreadable,
+        Reason::SpecInvalid,
         format!(
             "{whence} `{name}`, which cannot be the name of a WorkspaceTemplateApply: write lower case letters, digits, hyphens and dots into spec.workspaceTemplateApplyName, 253 at most"
         ),

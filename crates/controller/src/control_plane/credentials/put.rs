@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::index::Name;
 use crate::stop::Stop;
 use crate::store::{key_of, version};
-use crate::write::ONLY_IF_ABSENT;
+use crate::write::{ONLY_IF_ABSENT, drop_past};
 
 /// Brings every Secret in line; tells whether one was written.
 pub(super) async fn all(
@@ -93,6 +93,7 @@ impl Place<'_> {
             self.create().await?;
             return Ok(true);
         }
+        drop_past(&self.secrets(), &found, owner).await?;
         self.write(&json!({ "uid": found.uid() }), "updated").await?;
         Ok(true)
     }

@@ -1,15 +1,17 @@
 //! A Cluster is written by others too: what is theirs stays.
 
 use capt_api::Cluster;
+use capt_api::names::label;
+use capt_controller::options::Options;
 use kube::Api;
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
 use serde_json::{Value, json};
 
 use super::hands::{
-    condition_with_message, control_plane_is_ready, find, is_available, message, network_is_ready,
+    condition_with_message, control_plane_is_ready, find, is_available, let_go, message, network_is_ready,
     put_cluster, put_parts, refers_to, says,
 };
-use crate::stage::Stage;
+use crate::stage::{Manager, Stage, cluster};
 
 /// Writes into the status of a Cluster as another controller would.
 async fn report(stage: &Stage, cluster: &str, status: Value) {
@@ -74,10 +76,26 @@ async fn a_finalizer_that_is_taken_away_comes_back_and_the_endpoint_stays() {
     control_plane_is_ready(&stage, "demo").await;
     put_cluster(&stage, "demo", refers_to("demo")).await;
     is_available(&stage, "demo").await;
-    super::hands::let_go::<Cluster>(&stage, "demo").await;
+    let_go::<Cluster>(&stage, "demo").await;
     let cluster = capt_testkit::watch_until("it", &stage.api::<Cluster>(), "demo", |cluster: &Cluster| {
         cluster.metadata.finalizers.as_ref().is_some_and(|finalizers| !finalizers.is_empty())
     })
     .await;
     assert_eq!(cluster.spec.control_plane_endpoint.unwrap().host, "api.example.com");
+}
+
+#[tokio::test]
+async fn a_filtered_manager_leaves_the_clusters_of_others_alone() {
+    let stage = Stage::without_manager().await;
+    let options = Options {
+        namespace: Some(stage.namespace.clone()),
+        watch_filter: Some("mine".to_owned()),
+        ..Options::default()
+    };
+    let _manager = Manager::start(cluster().await, options).await;
+    put_cluster(&stage, "other", json!({})).await;
+    let labels = json!({ label::WATCH_FILTER: "mine" });
+    stage.put::<Cluster>(json!({ "metadata": { "name": "mine", "labels": labels }, "spec": {} })).await;
+    says(&stage, "mine", "Paused", "False", "NotPaused").await;
+    assert!(stage.api::<Cluster>().get("other").await.unwrap().status.is_none());
 }

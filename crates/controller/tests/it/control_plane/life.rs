@@ -128,7 +128,7 @@ async fn secrets_are_owned_anew_after_a_restore() {
     scene.until("to be ready", is_ready).await;
     scene.stop_manager().await;
     let name = format!("{}-kubeconfig", scene.name);
-    let stale = json!([{ "apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "CAPTControlPlane", "name": scene.name, "uid": "00000000-0000-0000-0000-000000000000" }]);
+    let stale = json!([{ "apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "CAPTControlPlane", "name": scene.name, "uid": "00000000-0000-0000-0000-000000000000", "controller": true }]);
     // Garbage collection would take it for an orphan, as after a restore: it is owned anew before, or made again after.
     scene
         .stage

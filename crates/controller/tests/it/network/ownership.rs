@@ -57,7 +57,7 @@ async fn the_apply_of_another_network_is_never_taken_over() {
 async fn a_name_that_no_object_can_have_leads_nowhere() {
     let scene = Scene::set().await;
     scene.put(json!({ "workspaceTemplateApplyName": "../../../../api/v1/namespaces/default" })).await;
-    let network = scene.condition("Ready", "False", "Unreadable").await;
+    let network = scene.condition("Ready", "False", "SpecInvalid").await;
     assert!(message(&network, "Ready").contains("spec.workspaceTemplateApplyName"));
     scene.change(json!({ "spec": { "workspaceTemplateApplyName": null } })).await;
     scene.provision().await;

@@ -7,7 +7,7 @@ use super::world::{at, cluster, condition, deleting, going, missing, once, part,
 use crate::cluster::observed::{Part, Referent};
 
 fn there(part: Part) -> Referent {
-    Referent::There(part)
+    Referent::There(Box::new(part))
 }
 
 fn was_there() -> Value {

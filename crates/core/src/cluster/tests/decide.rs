@@ -10,7 +10,7 @@ use crate::cluster::observed::{Part, Referent, Role};
 use crate::standing::Pause;
 
 fn there(part: Part) -> Referent {
-    Referent::There(part)
+    Referent::There(Box::new(part))
 }
 
 fn target(role: Role) -> Target {
@@ -88,6 +88,12 @@ fn the_networks_endpoint_comes_first_and_the_clusters_own_before_all() {
 #[case::what_is_not_there_is_not_marked(json!({}), missing(), unlisted(), Step::Settled)]
 #[case::nor_what_belongs_to_others(json!({}), of_other(), of_other(), Step::Settled)]
 #[case::nor_what_is_going(json!({}), there(Part { metadata: metadata(&[], true), ..part() }), missing(), Step::Settled)]
+#[case::nor_what_cannot_be_read(
+    json!({}),
+    there(Part::unreadable(metadata(&[], false), "broken".to_owned())),
+    missing(),
+    Step::Settled
+)]
 #[case::paused(
     json!({ "metadata": { "finalizers": [] }, "spec": { "paused": true } }),
     unmarked(),

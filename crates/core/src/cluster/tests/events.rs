@@ -11,7 +11,7 @@ use crate::cluster::observed::{Part, Referent};
 use crate::cluster::status::{Report, notes, status};
 
 fn there(part: Part) -> Referent {
-    Referent::There(part)
+    Referent::There(Box::new(part))
 }
 
 fn reasons(cluster: &Cluster, network: Referent, control_plane: Referent) -> Vec<(Reason, bool)> {

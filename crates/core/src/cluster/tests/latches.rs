@@ -9,7 +9,7 @@ use crate::cluster::observed::{Part, Referent};
 use crate::cluster::status::{Report, is_told, status};
 
 fn there(part: Part) -> Referent {
-    Referent::There(part)
+    Referent::There(Box::new(part))
 }
 
 fn with_endpoint() -> Value {

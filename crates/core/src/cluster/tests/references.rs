@@ -45,7 +45,7 @@ fn no_reference_asks_for_nothing() {
 fn what_another_cluster_owns_is_its_own(#[case] owners: &[(&str, &str)], #[case] other: Option<&str>) {
     let part = Part { metadata: metadata(owners, false), ..Part::default() };
     let expected = match other {
-        None => Referent::There(part.clone()),
+        None => Referent::There(Box::new(part.clone())),
         Some(other) => Referent::OfOther { name: "demo".to_owned(), cluster: other.to_owned() },
     };
     assert_eq!(Referent::found(part, &cluster(json!({}))), expected);

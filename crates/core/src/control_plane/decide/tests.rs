@@ -150,6 +150,15 @@ fn on_the_way_down_the_apply_goes_first() {
 }
 
 #[test]
+fn a_name_that_is_none_is_followed_nowhere() {
+    let mut observed = scene(Network::None, None, 0);
+    let Observed::Active(scene) = &mut observed else { panic!("not active") };
+    "../../secrets/x".clone_into(&mut scene.wanted.name);
+    let Step::Hold { blocked, .. } = decide(&claimed(), &observed) else { panic!("it went on") };
+    assert_eq!(blocked.reason, Reason::SpecInvalid);
+}
+
+#[test]
 fn whoever_may_not_touch_it_does_not() {
     let pause = Pause { cluster: true, annotation: false };
     assert_eq!(decide(&claimed(), &Observed::ExternallyManaged), Step::Leave);

@@ -30,13 +30,13 @@ fn network() -> CAPTCluster {
 
 /// The apply with this status.
 fn apply(status: Value) -> WorkspaceTemplateApply {
-    serde_json::from_value(json!({
+    let mut object = json!({
         "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "WorkspaceTemplateApply",
         "metadata": { "name": "demo-vpc", "namespace": "team-a" },
         "spec": { "templateRef": { "name": "t" } },
-        "status": status,
-    }))
-    .unwrap()
+    });
+    object["status"] = status;
+    serde_json::from_value(object).unwrap()
 }
 
 fn condition_of(type_: &str, status: &str, reason: &str, message: &str) -> Value {

@@ -43,7 +43,7 @@ fn nothing(_: &str) -> Option<ObjectMeta> {
 )]
 fn what_cannot_be_a_name_is_told(#[case] metadata: Value, #[case] spec: Value) {
     let blocked = apply_name(&network(metadata, spec, json!({})), nothing).unwrap_err();
-    assert_eq!(blocked.reason, Reason::Unreadable);
+    assert_eq!(blocked.reason, Reason::SpecInvalid);
     assert!(blocked.message.contains("spec.workspaceTemplateApplyName"), "{}", blocked.message);
 }
 
@@ -140,11 +140,12 @@ fn retention_is_asked_for_and_never_refused() {
 }
 
 fn apply(spec: Value) -> WorkspaceTemplateApply {
-    serde_json::from_value(json!({
+    let mut object = json!({
         "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "WorkspaceTemplateApply",
-        "metadata": { "name": "demo-vpc", "namespace": "team-a" }, "spec": spec,
-    }))
-    .unwrap()
+        "metadata": { "name": "demo-vpc", "namespace": "team-a" },
+    });
+    object["spec"] = spec;
+    serde_json::from_value(object).unwrap()
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn an_existing_network_is_ready_at_once() {
 /// What runs is not stopped by what cannot be changed.
 #[rstest]
 #[case::a_refused_write(Scene::of(write(Mode::Update)).failed(Reason::WorkspaceRefused, "too long"), "; too long")]
-#[case::a_blocked_wish(Scene::of(hold(Reason::Unreadable, "no name")), "; no name")]
+#[case::a_blocked_wish(Scene::of(hold(Reason::SpecInvalid, "no name")), "; no name")]
 #[case::a_failed_attempt(Scene::of(settled()).workspace(WorkspaceFacts { synced: failing().synced, ..vpc() }), "; last attempt: apply failed: no quota")]
 fn trouble_beside_a_running_network_is_told_and_leaves_it_ready(#[case] scene: Scene, #[case] end: &str) {
     let workspace = scene.workspace.clone().unwrap_or_else(vpc);
