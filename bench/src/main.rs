@@ -56,7 +56,7 @@ fn main() -> ExitCode {
 async fn run(arguments: Arguments) -> anyhow::Result<serde_json::Value> {
     match arguments.benchmark {
         Benchmark::Template(options) => template::measure(options).await,
-        Benchmark::Clusters(options) => clusters::measure(options).await,
+        Benchmark::Clusters(options) => Box::pin(clusters::measure(options)).await,
         Benchmark::Engine(options) => engine::measure(options).await,
     }
 }

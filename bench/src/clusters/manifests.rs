@@ -20,7 +20,8 @@ pub(super) enum Network {
 }
 
 pub(super) fn template(name: &str, variables: &[&str]) -> Value {
-    let module: String = variables.iter().map(|name| format!("variable \"{name}\" {{}}\n")).collect();
+    let module =
+        variables.iter().map(|name| format!("variable \"{name}\" {{}}\n")).collect::<Vec<_>>().concat();
     json!({
         "metadata": { "name": name },
         "spec": { "template": { "spec": { "forProvider": { "source": "Inline", "module": module } } } },

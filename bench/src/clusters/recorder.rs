@@ -162,22 +162,22 @@ mod tests {
 
     const APPLY: &str = "application/apply-patch+yaml";
 
-    fn told(method: Method, uri: &str, content_type: &str) -> String {
-        let (verb, resource) = classify(&method, &uri.parse().unwrap(), content_type);
+    fn told(method: &Method, uri: &str, content_type: &str) -> String {
+        let (verb, resource) = classify(method, &uri.parse().unwrap(), content_type);
         format!("{verb} {resource}")
     }
 
     #[test]
     fn requests_are_told_apart_by_verb_and_resource() {
         let secrets = "/api/v1/namespaces/default/secrets";
-        assert_eq!(told(Method::GET, secrets, ""), "list secrets");
-        assert_eq!(told(Method::GET, &format!("{secrets}?watch=true"), ""), "watch secrets");
-        assert_eq!(told(Method::GET, &format!("{secrets}/one"), ""), "get secrets");
-        assert_eq!(told(Method::PATCH, &format!("{secrets}/one?force=true"), APPLY), "apply secrets");
-        assert_eq!(told(Method::PATCH, &format!("{secrets}/one"), ""), "patch secrets");
-        assert_eq!(told(Method::GET, "/api/v1/namespaces/default", ""), "get namespaces");
+        assert_eq!(told(&Method::GET, secrets, ""), "list secrets");
+        assert_eq!(told(&Method::GET, &format!("{secrets}?watch=true"), ""), "watch secrets");
+        assert_eq!(told(&Method::GET, &format!("{secrets}/one"), ""), "get secrets");
+        assert_eq!(told(&Method::PATCH, &format!("{secrets}/one?force=true"), APPLY), "apply secrets");
+        assert_eq!(told(&Method::PATCH, &format!("{secrets}/one"), ""), "patch secrets");
+        assert_eq!(told(&Method::GET, "/api/v1/namespaces/default", ""), "get namespaces");
         let workspaces = "/apis/tf.upbound.io/v1beta1/workspaces/one";
-        assert_eq!(told(Method::PATCH, &format!("{workspaces}/status"), APPLY), "apply workspaces/status");
-        assert_eq!(told(Method::DELETE, workspaces, ""), "delete workspaces");
+        assert_eq!(told(&Method::PATCH, &format!("{workspaces}/status"), APPLY), "apply workspaces/status");
+        assert_eq!(told(&Method::DELETE, workspaces, ""), "delete workspaces");
     }
 }

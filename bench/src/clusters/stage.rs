@@ -65,9 +65,17 @@ impl Stage {
         let authority = authority(&cluster.control_plane().kubeconfig())?;
         let engine = tokio::spawn(engine::run(client.clone(), authority.clone(), concurrency));
         let ready = Ready::follow(cluster.client());
-        let _engine = AbortOnDropHandle::new(engine);
-        let stage =
-            Self { recorder, client, ready, authority, concurrency, shutdown, manager, _engine, cluster };
+        let stage = Self {
+            recorder,
+            client,
+            ready,
+            authority,
+            concurrency,
+            shutdown,
+            manager,
+            _engine: AbortOnDropHandle::new(engine),
+            cluster,
+        };
         stage.put_templates().await?;
         stage.recorder.quiet(LONG_QUIET).await;
         anyhow::ensure!(!stage.manager.is_finished(), "the manager does not run");

@@ -139,8 +139,8 @@ impl Manager {
             () = listed(&context) => {
                 readiness.send_replace(Readiness::Acting);
                 info!("watching and reconciling");
-                let queued = Queued { applies, templates, workspaces, networks, control_planes, clusters };
-                reconcile(&context, queued, &stop).await;
+                let announced = Queued { applies, templates, workspaces, networks, control_planes, clusters };
+                reconcile(&context, announced, &stop).await;
             }
         }
         watching.shutdown().await;

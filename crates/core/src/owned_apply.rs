@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    fn wanted(variables: Value) -> Wanted {
+    fn wanted(variables: &Value) -> Wanted {
         let spec = json!({ "templateRef": { "name": "t" }, "variables": variables });
         Wanted { name: "demo-apply".to_owned(), cluster: Some("demo".to_owned()), spec }
     }
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_was_applied_meets_what_is_wanted() {
-        let wanted = wanted(json!({ "region": "r" }));
+        let wanted = wanted(&json!({ "region": "r" }));
         let mut object = wanted.object(&owner());
         assert!(wanted.is_met_by(&apply(object.clone()), &owner()));
         object["spec"]["variables"]["theirs"] = json!("1");
@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn what_is_no_longer_wanted_is_noticed() {
-        let object = wanted(json!({ "region": "r", "gone": "1" })).object(&owner());
-        assert!(!wanted(json!({ "region": "r" })).is_met_by(&apply(object), &owner()));
+        let object = wanted(&json!({ "region": "r", "gone": "1" })).object(&owner());
+        assert!(!wanted(&json!({ "region": "r" })).is_met_by(&apply(object), &owner()));
     }
 
     #[rstest]

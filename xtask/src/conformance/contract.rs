@@ -21,9 +21,9 @@ use way_up::{ALONE, AT_ONCE, EXISTING, TEMPLATED};
 pub(super) async fn holds(cluster_api: &ClusterApi) -> anyhow::Result<()> {
     let beside = async {
         let home = Home::beside(cluster_api).await?;
-        lives(&home).await?;
-        way_down::goes_down(&home, EXISTING).await?;
-        home.leave().await
+        let lived = lives(&home).await;
+        let gone = way_down::goes_down(&home, EXISTING).await;
+        all([lived, gone, home.leave().await])
     };
     let alone = async {
         let mut home = Home::alone().await?;

@@ -113,7 +113,7 @@ async fn follow(
     let wanted = secrets::wanted(control_plane, cluster, &source, token.token.as_ref());
     let endpoint = put_endpoint(control_plane, &source, context).await?;
     let written = put::all(control_plane, cluster, &wanted, context).await?;
-    let probe = probe::look(control_plane, &wanted, &source, context);
+    let probe = probe::look(control_plane, &wanted, &source, context).await;
     let next = [token.next, probe.next].into_iter().flatten().min();
     let mut secrets = Secrets {
         state: SecretState::Ready,

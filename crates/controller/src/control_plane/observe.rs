@@ -75,9 +75,9 @@ pub(super) fn observe(control_plane: &CAPTControlPlane, context: &Context) -> Re
             let what = format!("WorkspaceTemplateApply `{}`", apply_key.name);
             return Err(Error::NotListed { kind: Kind::WorkspaceTemplateApply, what });
         }
-        Standing::Deleting => Observed::Deleting { apply: ours.clone() },
+        Standing::Deleting => Observed::Deleting { apply: ours.clone().map(Box::new) },
         Standing::Active => match &cluster {
-            None => Observed::Alone,
+            None => Observed::Alone { now: context.now() },
             Some(cluster) => {
                 let declared = declared(control_plane, &notes, context);
                 let inputs = Inputs {

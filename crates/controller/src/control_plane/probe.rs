@@ -25,6 +25,8 @@ use crate::store::key_of;
 
 /// How long a question may take.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a first answer is waited for before the status is written without it.
+const A_MOMENT: Duration = Duration::from_millis(200);
 /// How often a cluster that answers is asked again.
 const INTERVAL: Duration = Duration::from_secs(600);
 /// How soon a cluster that does not answer well is asked again, at first and at most.
@@ -39,7 +41,7 @@ pub(super) struct Looked {
 }
 
 /// The last answer of the cluster. A new question is put where it is time for one.
-pub(super) fn look(
+pub(super) async fn look(
     control_plane: &CAPTControlPlane,
     wanted: &[WantedSecret],
     source: &Source,
@@ -67,7 +69,16 @@ pub(super) fn look(
             Access::AsGiven { .. } => None,
         };
         let kubeconfig = secret.content.clone();
-        tokio::spawn(ask(key, question, kubeconfig, eks, Arc::clone(context)));
+        let asking = tokio::spawn(ask(key.clone(), question, kubeconfig, eks, Arc::clone(context)));
+        // Most clusters answer at once, and one status is enough for both then.
+        if answer.is_none() && tokio::time::timeout(A_MOMENT, asking).await.is_ok() {
+            let answer = context
+                .credentials
+                .with(&key, |memory| memory.probe.answer.as_ref().map(|(_, _, _, answer)| answer.clone()));
+            let next =
+                now.checked_add(pause(&key, u32::from(!matches!(answer, Some(Probe::Answered { .. }))))).ok();
+            return Looked { answer, next };
+        }
     }
     Looked { answer, next }
 }
@@ -83,7 +94,7 @@ fn pause(key: &Name, bad: u32) -> Duration {
     let (first, longest) = RETRY;
     if bad == 0 {
         let spread = digest(&format!("{}/{}", key.namespace, key.name)) % (INTERVAL.as_secs() / 5);
-        return INTERVAL - Duration::from_secs(spread);
+        return INTERVAL.saturating_sub(Duration::from_secs(spread));
     }
     first.saturating_mul(2_u32.saturating_pow((bad - 1).min(16))).min(longest)
 }

@@ -1,6 +1,7 @@
 //! Tells what came of a reconcile: status and Events, on every exit.
 
 use capt_api::CAPTControlPlane;
+use capt_api::names::Reason;
 use capt_core::control_plane::decide::{self, Step};
 use capt_core::control_plane::status::{self, Report};
 use kube::{Api, ResourceExt};
@@ -53,7 +54,20 @@ pub(super) async fn report(
     told.map(|()| error)
 }
 
+/// Whether it is too early to tell that no Cluster has been found.
+fn is_expected(control_plane: &CAPTControlPlane, step: &Step) -> bool {
+    let early = match step {
+        Step::Hold { blocked, until } => blocked.reason == Reason::WaitingForCluster && until.is_some(),
+        _ => false,
+    };
+    early && control_plane.status.is_none()
+}
+
 async fn tell(control_plane: &CAPTControlPlane, facts: Report<'_>, context: &Context) -> Result<(), Error> {
+    // A new control plane is mostly found by its Cluster in a moment.
+    if is_expected(control_plane, facts.step) {
+        return Ok(());
+    }
     let Some(next) = status::status(facts) else { return Ok(()) };
     events::publish(context, control_plane, &status::notes(facts, &next)).await;
     if control_plane.status.as_ref() == Some(&next) {

@@ -17,6 +17,9 @@ const NETWORK_MINUTES: i32 = 15;
 /// Minutes until a control plane should be there, if nothing is said.
 const CONTROL_PLANE_MINUTES: i32 = 30;
 
+/// How long a new control plane may take to be found by its Cluster, before it is told that it waits for one.
+const TO_BE_FOUND: SignedDuration = SignedDuration::from_secs(5);
+
 /// What to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
@@ -74,10 +77,13 @@ pub fn decide(control_plane: &CAPTControlPlane, observed: &Observed) -> Step {
             apply: apply.metadata.name.clone().unwrap_or_default(),
             message: ready_message(apply),
         },
-        Observed::Alone => {
+        Observed::Alone { now } => {
             let message =
                 "no Cluster names this control plane: a Cluster's spec.controlPlaneRef must lead to it";
-            Step::Hold { blocked: Blocked::new(Reason::WaitingForCluster, message), until: None }
+            let created = control_plane.metadata.creation_timestamp.as_ref().map(|time| time.0);
+            let found_by = created.and_then(|created| created.checked_add(TO_BE_FOUND).ok());
+            let until = found_by.filter(|found_by| now < found_by);
+            Step::Hold { blocked: Blocked::new(Reason::WaitingForCluster, message), until }
         }
         Observed::Active(scene) => active(control_plane, scene),
     }

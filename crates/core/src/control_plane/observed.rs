@@ -22,10 +22,13 @@ pub enum Observed {
     /// It is being deleted.
     Deleting {
         /// Its apply, if it is there and ours.
-        apply: Option<WorkspaceTemplateApply>,
+        apply: Option<Box<WorkspaceTemplateApply>>,
     },
     /// It belongs to no Cluster yet.
-    Alone,
+    Alone {
+        /// Now.
+        now: Timestamp,
+    },
     /// It is to be kept in line.
     Active(Box<Scene>),
 }

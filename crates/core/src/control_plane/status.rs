@@ -129,23 +129,22 @@ fn put_secrets(status: &mut CAPTControlPlaneStatus, report: Report<'_>) {
     }
 }
 
+/// What the apply and its Workspace say. On the way up it is always the same, so that no step of theirs is a write of ours.
 fn put_workspace(status: &mut CAPTControlPlaneStatus, report: Report<'_>) {
     let Report { apply, workspace, .. } = report;
-    if let Some(apply) = apply {
-        status.workspace_template_status = Some(apply_status(apply, workspace, status));
-    }
-    if let Some(workspace) = workspace {
-        status.workspace_status = Some(ControlPlaneWorkspaceStatus {
-            ready: workspace.is_ready(),
-            state: Some(workspace_state(workspace)),
-            at_provider: workspace.at_provider.clone(),
-        });
-    }
+    let Some(apply) = apply else { return };
+    status.workspace_template_status = Some(apply_status(apply, workspace, status));
+    status.workspace_status = Some(ControlPlaneWorkspaceStatus {
+        ready: workspace.is_some_and(WorkspaceSeen::is_ready),
+        state: Some(workspace_state(workspace)),
+        at_provider: workspace.and_then(|workspace| workspace.at_provider.clone()),
+    });
 }
 
-fn workspace_state(workspace: &WorkspaceSeen) -> String {
-    let reason = workspace.facts.ready.as_ref().map(|ready| ready.reason.clone());
-    reason.filter(|reason| !reason.is_empty()).unwrap_or_else(|| "Unknown".to_owned())
+fn workspace_state(workspace: Option<&WorkspaceSeen>) -> String {
+    let reason =
+        workspace.and_then(|workspace| workspace.facts.ready.as_ref()).map(|ready| ready.reason.clone());
+    reason.filter(|reason| !reason.is_empty()).unwrap_or_else(|| Reason::Creating.to_string())
 }
 
 fn apply_status(
@@ -153,43 +152,47 @@ fn apply_status(
     workspace: Option<&WorkspaceSeen>,
     before: &CAPTControlPlaneStatus,
 ) -> ControlPlaneApplyStatus {
+    let past = before.workspace_template_status.clone().unwrap_or_default();
     let found = apply.status.as_ref();
-    let ready =
-        found.and_then(|status| status.conditions.iter().find(|entry| entry.type_ == type_::READY)).cloned();
+    let ready = found.and_then(|status| status.conditions.iter().find(|entry| entry.type_ == type_::READY));
     let revision =
         found.and_then(|status| status.template_generation).map(|generation| generation.to_string());
-    let outputs = workspace.and_then(|workspace| workspace.at_provider.as_ref()?.get("outputs")?.as_object());
-    let outputs: BTreeMap<_, _> = outputs
-        .into_iter()
-        .flatten()
-        .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
-        .collect();
-    let failed = ready.as_ref().filter(|ready| {
-        Reason::ALL.iter().any(|reason| reason.is_trouble() && reason.as_str() == ready.reason)
-    });
-    let past = before.workspace_template_status.as_ref();
-    ControlPlaneApplyStatus {
-        ready: ready.as_ref().is_some_and(|ready| ready.status == Truth::True.as_str()),
-        state: ready.as_ref().map(|ready| ready.reason.clone()),
-        last_applied_revision: revision.clone(),
-        outputs,
-        last_failed_revision: match failed {
-            Some(_) => revision,
-            None => past.and_then(|past| past.last_failed_revision.clone()),
-        },
-        last_failure_message: match failed {
-            Some(failed) => Some(failed.message.clone()),
-            None => past.and_then(|past| past.last_failure_message.clone()),
-        },
+    let Some(ready) = ready.filter(|ready| ready.status == Truth::True.as_str() || is_trouble(&ready.reason))
+    else {
+        let state = Some(Reason::WorkspaceNotReady.to_string());
+        return ControlPlaneApplyStatus { ready: false, state, ..past };
+    };
+    if is_trouble(&ready.reason) {
+        return ControlPlaneApplyStatus {
+            ready: false,
+            state: Some(ready.reason.clone()),
+            last_failed_revision: revision,
+            last_failure_message: Some(ready.message.clone()),
+            ..past
+        };
     }
+    let outputs = workspace.and_then(|workspace| workspace.at_provider.as_ref()?.get("outputs")?.as_object());
+    let texts = outputs.into_iter().flatten();
+    let outputs: BTreeMap<_, _> =
+        texts.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
+    ControlPlaneApplyStatus {
+        ready: true,
+        state: Some(ready.reason.clone()),
+        last_applied_revision: revision,
+        outputs,
+        ..past
+    }
+}
+
+/// Whether a condition's word calls for the user.
+fn is_trouble(reason: &str) -> bool {
+    Reason::ALL.iter().any(|known| known.is_trouble() && known.as_str() == reason)
 }
 
 fn phase(status: &CAPTControlPlaneStatus, report: Report<'_>) -> Phase {
     let ready = status.conditions.iter().find(|entry| entry.type_ == type_::READY);
-    let trouble = ready.is_some_and(|ready| {
-        ready.status != Truth::True.as_str()
-            && Reason::ALL.iter().any(|reason| reason.is_trouble() && reason.as_str() == ready.reason)
-    });
+    let trouble =
+        ready.is_some_and(|ready| ready.status != Truth::True.as_str() && is_trouble(&ready.reason));
     if report.control_plane.metadata.deletion_timestamp.is_some() {
         Phase::Deleting
     } else if trouble {

@@ -12,7 +12,7 @@ use super::changes::barrier;
 use super::hands::{CONNECTED_WITHIN, Kind, SOON};
 use super::home::Home;
 use super::way_down::goes_down;
-use super::way_up::{Names, comes_up};
+use super::way_up::{Names, is_up};
 
 /// CAPT steps back, and the Cluster stays as it was.
 pub(super) async fn steps_back(
@@ -29,7 +29,7 @@ pub(super) async fn steps_back(
     while home.core.as_ref().is_some_and(|core| core.connections(names.cluster) == 0) {
         home.still(deadline, "Cluster API has not connected to a Cluster that it found").await?;
     }
-    comes_up(home, names).await?;
+    is_up(home, names).await?;
     let after = identities(home, names).await?;
     ensure!(before == after, "Cluster API arrived and {before:?} became {after:?}");
     home.ok("the real Cluster API arrives, CAPT steps back, and nothing is made anew");

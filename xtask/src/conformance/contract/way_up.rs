@@ -65,35 +65,39 @@ pub(super) async fn put_all(home: &Home) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The Cluster can be used, and says so.
+/// The Cluster can be used, and says so; so do its parts.
 pub(super) async fn comes_up(home: &Home, names: Names) -> anyhow::Result<()> {
+    let cluster = is_up(home, names).await?;
+    let versions = json!([{ "version": format!("v{}", home.workload.version()) }]);
+    let control_plane = home.expect(Kind::ControlPlane, names.control_plane).await?;
+    for found in [&cluster["status"]["controlPlane"]["versions"], &control_plane["status"]["versions"]] {
+        ensure!(*found == versions, "of Cluster {} is told {found} and not {versions}", names.cluster);
+    }
+    opens(home, names).await?;
+    let summary = if is_vague(home, names) { "connected" } else { "available" };
+    home.ok(&format!("the Cluster `{}` is provisioned and {summary}", names.cluster));
+    Ok(())
+}
+
+/// Cluster API itself says nothing sure about a network that is not named, and so neither about the whole.
+fn is_vague(home: &Home, names: Names) -> bool {
+    home.core.is_some() && names.network.is_none()
+}
+
+/// The Cluster says that it can be used, and owns its parts.
+pub(super) async fn is_up(home: &Home, names: Names) -> anyhow::Result<Value> {
     let endpoint = endpoint(home)?;
-    // Cluster API itself says nothing sure about a network that is not named, and so neither about the whole.
-    let vague = home.core.is_some() && names.network.is_none();
     let cluster = home
         .until(Kind::Cluster, names.cluster, CONNECTED_WITHIN, |cluster| {
             let mut missing = not_up(cluster, &endpoint);
-            if !vague {
+            if !is_vague(home, names) {
                 missing.extend(lacking(cluster, &[("InfrastructureReady", "True"), ("Available", "True")]));
             }
             missing
         })
         .await?;
-    let version = home.workload.version();
-    let running = &cluster["status"]["controlPlane"]["versions"][0]["version"];
-    ensure!(*running == format!("v{version}"), "Cluster {} runs {running} and not v{version}", names.cluster);
     owns(home, names, &cluster).await?;
-    let control_plane = home.expect(Kind::ControlPlane, names.control_plane).await?;
-    ensure!(
-        control_plane["status"]["versions"] == json!([{ "version": format!("v{version}") }]),
-        "{} tells {}",
-        names.control_plane,
-        control_plane["status"]["versions"]
-    );
-    opens(home, names).await?;
-    let summary = if vague { "connected" } else { "available" };
-    home.ok(&format!("the Cluster `{}` is provisioned and {summary}", names.cluster));
-    Ok(())
+    Ok(cluster)
 }
 
 fn endpoint(home: &Home) -> anyhow::Result<Value> {

@@ -92,8 +92,8 @@ async fn adopt(
     if !is_ours(&secret.metadata, &Owner::of(control_plane)) {
         return Ok(None);
     }
-    let content = secret.data.as_ref().and_then(|data| data.get("value"));
-    let kubeconfig = content.and_then(|content| kubeconfig::parse(&content.0).ok());
+    let value = secret.data.as_ref().and_then(|data| data.get("value"));
+    let kubeconfig = value.and_then(|value| kubeconfig::parse(&value.0).ok());
     Ok(
         match (kubeconfig.map(|kubeconfig| (kubeconfig.server, kubeconfig.user)), times_of(&secret.metadata))
         {
@@ -140,15 +140,11 @@ async fn mint(
             let next = now.checked_add(pause(refused)).ok();
             let message =
                 format!("no token could be made for EKS cluster `{}`: {message}", access.cluster_name);
-            match valid {
-                Some(token) => {
-                    Ok(Obtained { token: Some(token), next, warning: Some(message), fresh: false })
-                }
-                None => {
-                    let blocked = Blocked::new(Reason::CredentialsUnavailable, message);
-                    Err(Trouble { stop: Stop::Blocked(blocked), next })
-                }
+            if let Some(token) = valid {
+                return Ok(Obtained { token: Some(token), next, warning: Some(message), fresh: false });
             }
+            let blocked = Blocked::new(Reason::CredentialsUnavailable, message);
+            Err(Trouble { stop: Stop::Blocked(blocked), next })
         }
     }
 }

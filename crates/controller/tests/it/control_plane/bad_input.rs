@@ -117,7 +117,7 @@ fn cases() -> Vec<Case> {
         case(
             "an unknown program",
             |all| {
-                user(all, "{exec: {apiVersion: client.authentication.k8s.io/v1, command: /opt/other-login}}")
+                user(all, "{exec: {apiVersion: client.authentication.k8s.io/v1, command: /opt/other-login}}");
             },
             "KubeconfigInvalid",
             "other-login",

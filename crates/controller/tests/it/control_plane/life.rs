@@ -181,16 +181,10 @@ async fn the_network_comes_first_and_its_outputs_are_passed_on() {
     scene.until("to be ready", is_ready).await;
 
     // The way down: the network goes last, although everything is deleted at once.
-    for kind in ["network", "control plane", "cluster"] {
-        let parameters = DeleteParams::default();
-        match kind {
-            "network" => {
-                drop(scene.stage.api::<CAPTCluster>().delete(&scene.name, &parameters).await.unwrap())
-            }
-            "control plane" => drop(scene.control_planes().delete(&scene.name, &parameters).await.unwrap()),
-            _ => drop(scene.stage.api::<Cluster>().delete(&scene.name, &parameters).await.unwrap()),
-        }
-    }
+    let parameters = DeleteParams::default();
+    scene.stage.api::<CAPTCluster>().delete(&scene.name, &parameters).await.unwrap();
+    scene.control_planes().delete(&scene.name, &parameters).await.unwrap();
+    scene.stage.api::<Cluster>().delete(&scene.name, &parameters).await.unwrap();
     eventually("all of it to be gone", async || {
         scene.stage.api::<Cluster>().get_opt(&scene.name).await.unwrap().is_none()
             && scene.stage.api::<CAPTCluster>().get_opt(&scene.name).await.unwrap().is_none()

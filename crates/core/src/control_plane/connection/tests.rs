@@ -41,7 +41,7 @@ fn without(field: &str) -> Data {
     data
 }
 
-fn control_plane(more: serde_json::Value) -> CAPTControlPlane {
+fn control_plane(more: &serde_json::Value) -> CAPTControlPlane {
     let mut spec = json!({ "version": "1.34", "workspaceTemplateRef": { "name": "eks" } });
     for (field, value) in more.as_object().unwrap() {
         spec[field] = value.clone();
@@ -53,7 +53,7 @@ fn control_plane(more: serde_json::Value) -> CAPTControlPlane {
     .unwrap()
 }
 
-fn workspace(outputs: serde_json::Value) -> WorkspaceSeen {
+fn workspace(outputs: &serde_json::Value) -> WorkspaceSeen {
     let facts = crate::apply::decide::WorkspaceFacts {
         metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta::default(),
         ready: None,
@@ -72,7 +72,7 @@ fn read_with(
 }
 
 fn read_plain(data: &Data) -> Result<Source, Blocked> {
-    read_with(data, &control_plane(json!({})), None)
+    read_with(data, &control_plane(&json!({})), None)
 }
 
 #[rstest]
@@ -171,10 +171,10 @@ fn the_endpoint_is_found(
         data.insert(ENDPOINT.to_owned(), ByteString(field.as_bytes().to_vec()));
     }
     let control_plane = match known {
-        Some(host) => control_plane(json!({ "controlPlaneEndpoint": { "host": host, "port": 443 } })),
-        None => control_plane(json!({})),
+        Some(host) => control_plane(&json!({ "controlPlaneEndpoint": { "host": host, "port": 443 } })),
+        None => control_plane(&json!({})),
     };
-    let workspace = output.map(|output| workspace(json!({ ENDPOINT: output })));
+    let workspace = output.map(|output| workspace(&json!({ ENDPOINT: output })));
     let source = read_with(&data, &control_plane, workspace.as_ref()).unwrap();
     assert_eq!(source.endpoint.host, expected);
     assert_eq!(source.server.host(), "api.example.com", "the credentials go where they say");
@@ -219,7 +219,7 @@ fn a_program_that_makes_tokens_for_eks_says_how_and_the_spec_says_who() {
     assert_eq!((access.cluster_name.as_str(), access.region.as_str()), ("prod", "us-east-2"));
     assert_eq!(access.role_arn.as_deref(), Some("arn:aws:iam::111122223333:role/theirs"));
     let identity = json!({ "roleArn": "arn:aws:iam::111122223333:role/ours", "externalId": "x" });
-    let control_plane = control_plane(json!({ "controlPlaneConfig": { "identity": identity } }));
+    let control_plane = control_plane(&json!({ "controlPlaneConfig": { "identity": identity } }));
     let access = eks_of(read_with(&data, &control_plane, None).unwrap());
     assert_eq!(access.role_arn.as_deref(), Some("arn:aws:iam::111122223333:role/ours"));
     assert_eq!(access.external_id.as_deref(), Some("x"));
@@ -231,7 +231,7 @@ fn a_token_for_eks_shows_what_the_cluster_is() {
         with(KUBECONFIG, &kubeconfig("https://private.example.com", CA, "{token: k8s-aws-v1.aHR0cHM6Ly94}"));
     let blocked = read_plain(&data).unwrap_err();
     assert!(blocked.message.contains("write it into spec.controlPlaneConfig.region"), "{}", blocked.message);
-    let control_plane = control_plane(json!({ "controlPlaneConfig": { "region": "eu-north-1" } }));
+    let control_plane = control_plane(&json!({ "controlPlaneConfig": { "region": "eu-north-1" } }));
     let access = eks_of(read_with(&data, &control_plane, None).unwrap());
     assert_eq!((access.cluster_name.as_str(), access.region.as_str()), ("demo", "eu-north-1"));
 }

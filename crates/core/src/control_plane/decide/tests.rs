@@ -31,7 +31,7 @@ fn wanted(variable: &str) -> Wanted {
     Wanted { name: APPLY.to_owned(), cluster: Some("demo".to_owned()), spec }
 }
 
-fn apply(variable: &str, metadata: Value) -> WorkspaceTemplateApply {
+fn apply(variable: &str, metadata: &Value) -> WorkspaceTemplateApply {
     let mut object = wanted(variable).object(&Owner::of(&claimed()));
     for (field, value) in metadata.as_object().unwrap() {
         object["metadata"][field] = value.clone();
@@ -87,7 +87,7 @@ fn the_network_comes_first(#[case] network: Network, #[case] why: &str) {
     );
     assert_eq!(until, None, "it is waited for all the same");
 
-    let there = Some((apply("r", json!({})), Belongs::ToUs));
+    let there = Some((apply("r", &json!({})), Belongs::ToUs));
     assert_eq!(decide(&claimed(), &scene(network, there, 0)), Step::Settled, "what is there is not held up");
 }
 
@@ -103,14 +103,14 @@ fn a_network_that_is_there_holds_up_nothing(#[case] network: Network) {
 }
 
 #[rstest]
-#[case::as_it_should_be(apply("r", json!({})), Belongs::ToUs, Step::Settled)]
-#[case::changed(apply("other", json!({})), Belongs::ToUs, Step::Write { wanted: wanted("r"), create: false })]
+#[case::as_it_should_be(apply("r", &json!({})), Belongs::ToUs, Step::Settled)]
+#[case::changed(apply("other", &json!({})), Belongs::ToUs, Step::Write { wanted: wanted("r"), create: false })]
 #[case::of_our_past(
-    apply("r", json!({ "ownerReferences": [{ "apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "CAPTControlPlane", "name": "demo", "uid": "old" }] })),
+    apply("r", &json!({ "ownerReferences": [{ "apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "CAPTControlPlane", "name": "demo", "uid": "old" }] })),
     Belongs::ToOurPast,
     Step::Write { wanted: wanted("r"), create: false }
 )]
-#[case::nobodys_but_named_in_the_spec(apply("r", json!({ "ownerReferences": [] })), Belongs::ToNobody, Step::Write { wanted: wanted("r"), create: false })]
+#[case::nobodys_but_named_in_the_spec(apply("r", &json!({ "ownerReferences": [] })), Belongs::ToNobody, Step::Write { wanted: wanted("r"), create: false })]
 fn the_apply_is_kept_in_line(
     #[case] apply: WorkspaceTemplateApply,
     #[case] whose: Belongs,
@@ -123,7 +123,7 @@ fn the_apply_is_kept_in_line(
 #[case::somebody_elses(Belongs::ToOther("Thing x".to_owned()), "belongs to Thing x")]
 #[case::nobodys(Belongs::ToNobody, "was made by somebody else")]
 fn an_apply_that_is_not_ours_is_left_alone(#[case] whose: Belongs, #[case] expected: &str) {
-    let there = Some((apply("r", json!({})), whose));
+    let there = Some((apply("r", &json!({})), whose));
     let Step::Hold { blocked, .. } = decide(&control_plane(&[HELD], None), &scene(Network::None, there, 0))
     else {
         panic!("it was touched")
@@ -134,17 +134,17 @@ fn an_apply_that_is_not_ours_is_left_alone(#[case] whose: Belongs, #[case] expec
 
 #[test]
 fn an_apply_that_goes_away_is_made_again_when_it_is_gone() {
-    let going = apply("r", json!({ "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x"] }));
+    let going = apply("r", &json!({ "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x"] }));
     let step = decide(&claimed(), &scene(Network::None, Some((going, Belongs::ToUs)), 0));
     assert!(matches!(step, Step::Hold { .. }), "{step:?}");
 }
 
 #[test]
 fn on_the_way_down_the_apply_goes_first() {
-    let there = apply("r", json!({}));
-    assert_eq!(decide(&claimed(), &Observed::Deleting { apply: Some(there) }), Step::DeleteApply);
-    let going = apply("r", json!({ "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x"] }));
-    let step = decide(&claimed(), &Observed::Deleting { apply: Some(going) });
+    let there = apply("r", &json!({}));
+    assert_eq!(decide(&claimed(), &Observed::Deleting { apply: Some(Box::new(there)) }), Step::DeleteApply);
+    let going = apply("r", &json!({ "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x"] }));
+    let step = decide(&claimed(), &Observed::Deleting { apply: Some(Box::new(going)) });
     assert!(matches!(step, Step::AwaitDeletion { .. }), "{step:?}");
     assert_eq!(decide(&claimed(), &Observed::Deleting { apply: None }), Step::Finish);
 }
@@ -164,6 +164,10 @@ fn whoever_may_not_touch_it_does_not() {
     assert_eq!(decide(&claimed(), &Observed::ExternallyManaged), Step::Leave);
     assert_eq!(decide(&claimed(), &Observed::Paused(pause)), Step::Pause(pause));
     assert_eq!(decide(&claimed(), &Observed::Moved), Step::LetGo);
-    let Step::Hold { blocked, .. } = decide(&claimed(), &Observed::Alone) else { panic!("it went on") };
+    let Step::Hold { blocked, .. } =
+        decide(&claimed(), &Observed::Alone { now: "2026-01-01T00:00:00Z".parse().unwrap() })
+    else {
+        panic!("it went on")
+    };
     assert_eq!(blocked.reason, Reason::WaitingForCluster);
 }

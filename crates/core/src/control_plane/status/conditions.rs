@@ -8,6 +8,7 @@ use super::{Probe, Report, Secrets};
 use crate::apply::Blocked;
 use crate::condition::{Stamp, Truth, condition, upsert};
 use crate::control_plane::decide::{self, Step};
+use crate::control_plane::names;
 use crate::control_plane::observed::WorkspaceSeen;
 
 /// A condition without its type.
@@ -91,20 +92,26 @@ fn workspace_not_ready(report: Report<'_>) -> Option<Statement> {
         let conditions = &apply.status.as_ref()?.conditions;
         conditions.iter().find(|entry| entry.type_ == type_::READY && entry.status != Truth::True.as_str())
     });
-    Some(match told {
-        Some(told) => Statement::new(Truth::False, known_reason(told), told.message.clone()),
-        None => Statement::new(
-            Truth::False,
-            Reason::ControlPlaneNotReady,
-            "the control plane's Workspace has not reported yet",
-        ),
+    Some(match told.map(|told| (known_reason(told), told)) {
+        Some((reason, told)) if reason != Reason::ControlPlaneNotReady => {
+            Statement::new(Truth::False, reason, told.message.clone())
+        }
+        // How far Terraform is, its apply tells: said here too, every step would be a write.
+        Some(_) | None => {
+            let name = names::apply(report.control_plane);
+            Statement::new(
+                Truth::False,
+                Reason::ControlPlaneNotReady,
+                format!("WorkspaceTemplateApply `{name}` makes the control plane"),
+            )
+        }
     })
 }
 
 fn known_reason(told: &Condition) -> Reason {
     let known = Reason::ALL.iter().find(|reason| reason.as_str() == told.reason).copied();
     match known {
-        Some(Reason::WorkspaceNotReady) | None => Reason::ControlPlaneNotReady,
+        Some(Reason::WorkspaceNotReady | Reason::WorkspaceMissing) | None => Reason::ControlPlaneNotReady,
         Some(reason) => reason,
     }
 }

@@ -1,6 +1,6 @@
 //! The Events that a reconcile of a control plane gives rise to.
 
-use capt_api::capt_control_plane::CAPTControlPlaneStatus;
+use capt_api::capt_control_plane::{CAPTControlPlaneStatus, SecretState};
 use capt_api::names::{Reason, condition as type_};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
@@ -47,7 +47,9 @@ fn secrets(report: Report<'_>) -> Option<Note> {
     let secrets = report.secrets;
     let before = report.control_plane.status.as_ref().and_then(|status| status.secret_state);
     let path = secret_state::path(before, secrets.state, secrets.news);
-    if path.is_empty() || matches!(report.step, Step::Pause(_) | Step::Leave) {
+    // That a new control plane has no Secret yet is no news.
+    let dull = before.is_none() && secrets.state == SecretState::WaitingForSecret;
+    if path.is_empty() || dull || matches!(report.step, Step::Pause(_) | Step::Leave) {
         return None;
     }
     let way = secret_state::words(before, &path);
@@ -72,7 +74,12 @@ fn changed(name: &str, report: Report<'_>, next: &CAPTControlPlaneStatus, told: 
         type_::REACHABLE => before.is_none() && reason == Reason::Reachable,
         _ => !was_true && after.status != Truth::True.as_str() && !reason.is_trouble(),
     };
-    if same || dull || told.iter().any(|note| note.reason == reason) {
+    // Ready comes with the Secrets, whose way has just been told.
+    let said = told.iter().any(|note| {
+        note.reason == reason
+            || (note.reason == Reason::SecretsWritten && reason == Reason::ControlPlaneReady)
+    });
+    if same || dull || said {
         return None;
     }
     let message = match reason {

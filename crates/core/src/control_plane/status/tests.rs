@@ -6,7 +6,7 @@ use super::*;
 use crate::apply::decide::{Verdict, WorkspaceFacts};
 use crate::note::Note;
 
-fn control_plane(status: Value) -> CAPTControlPlane {
+fn control_plane(status: &Value) -> CAPTControlPlane {
     serde_json::from_value(json!({
         "apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "CAPTControlPlane",
         "metadata": { "name": "demo", "namespace": "a", "generation": 3 },
@@ -30,7 +30,7 @@ fn apply(ready: &str, reason: &str, message: &str) -> WorkspaceTemplateApply {
     .unwrap()
 }
 
-fn workspace(ready: bool, outputs: Value) -> WorkspaceSeen {
+fn workspace(ready: bool, outputs: &Value) -> WorkspaceSeen {
     let verdict = Verdict { holds: ready, reason: "Available".to_owned(), message: String::new() };
     let facts = WorkspaceFacts { metadata: ObjectMeta::default(), ready: Some(verdict), synced: None };
     WorkspaceSeen { facts, at_provider: Some(json!({ "outputs": outputs })) }
@@ -56,13 +56,13 @@ struct Scene {
 impl Scene {
     fn ready() -> Self {
         Self {
-            control_plane: control_plane(json!({})),
+            control_plane: control_plane(&json!({})),
             step: Step::Settled,
             outcome: Ok(()),
             apply: Some(apply("True", "WorkspaceReady", "")),
             workspace: Some(workspace(
                 true,
-                json!({ "cluster_endpoint": "https://x", "list": [1, { "a": "b" }] }),
+                &json!({ "cluster_endpoint": "https://x", "list": [1, { "a": "b" }] }),
             )),
             secrets: secrets(SecretState::Ready, Reason::SecretsWritten),
             endpoint: Some(Endpoint { host: "x".to_owned(), port: 443 }),
@@ -74,7 +74,7 @@ impl Scene {
     fn waiting() -> Self {
         Self {
             apply: Some(apply("False", "WorkspaceNotReady", "Workspace `demo` is not ready: 3 of 10")),
-            workspace: Some(workspace(false, json!({}))),
+            workspace: Some(workspace(false, &json!({}))),
             secrets: secrets(SecretState::WaitingForSecret, Reason::WaitingForConnectionSecret),
             endpoint: None,
             ..Self::ready()
@@ -151,7 +151,7 @@ fn nothing_is_ready_before_the_kubeconfig() {
 fn what_was_initialized_stays_so_and_available_when_the_source_turns_bad() {
     let scene = Scene {
         control_plane: control_plane(
-            json!({ "initialized": true, "initialization": { "controlPlaneInitialized": true } }),
+            &json!({ "initialized": true, "initialization": { "controlPlaneInitialized": true } }),
         ),
         secrets: secrets(SecretState::Failed, Reason::KubeconfigInvalid),
         ..Scene::ready()
@@ -202,9 +202,9 @@ fn what_holds_it_up_first_is_told(#[case] scene: Scene, #[case] reason: &str, #[
 #[test]
 fn a_workspace_that_turns_bad_later_is_noticed() {
     let scene = Scene {
-        control_plane: control_plane(json!({ "initialized": true })),
+        control_plane: control_plane(&json!({ "initialized": true })),
         apply: Some(apply("False", "WorkspaceNotReady", "it broke")),
-        workspace: Some(workspace(false, json!({}))),
+        workspace: Some(workspace(false, &json!({}))),
         ..Scene::ready()
     };
     let status = scene.status();
@@ -226,7 +226,7 @@ fn the_running_version_is_told(
 ) {
     let scene = Scene {
         probe: probed.map(|version| Probe::Answered { version: version.to_owned() }),
-        workspace: Some(workspace(true, outputs)),
+        workspace: Some(workspace(true, &outputs)),
         ..Scene::ready()
     };
     let status = scene.status();
@@ -239,7 +239,7 @@ fn the_running_version_is_told(
 fn a_pause_changes_nothing_else() {
     let before = Scene::ready().status();
     let scene = Scene {
-        control_plane: control_plane(json!(before)),
+        control_plane: control_plane(&json!(before)),
         step: Step::Pause(crate::standing::Pause { cluster: true, annotation: false }),
         secrets: secrets(SecretState::Failed, Reason::KubeconfigInvalid),
         ..Scene::ready()
@@ -259,19 +259,16 @@ fn one_event_tells_the_way_of_the_secrets() {
     let messages: Vec<_> = scene.notes().into_iter().map(|note| (note.reason, note.message)).collect();
     assert_eq!(
         messages,
-        [
-            (Reason::SecretsWritten, "WaitingForSecret → ValidatingSecret → Ready".to_owned()),
-            (Reason::ControlPlaneReady, "the control plane is ready".to_owned()),
-        ]
+        [(Reason::SecretsWritten, "WaitingForSecret → ValidatingSecret → Ready".to_owned()),]
     );
-    let again = Scene { control_plane: control_plane(json!(scene.status())), ..scene };
+    let again = Scene { control_plane: control_plane(&json!(scene.status())), ..scene };
     assert!(again.notes().is_empty(), "nothing happened");
 }
 
 #[test]
 fn old_failures_that_were_final_are_cleared() {
     let scene = Scene {
-        control_plane: control_plane(json!({ "failureReason": "x", "failureMessage": "y" })),
+        control_plane: control_plane(&json!({ "failureReason": "x", "failureMessage": "y" })),
         ..Scene::ready()
     };
     let status = scene.status();

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-fn control_plane(more: Value) -> CAPTControlPlane {
+fn control_plane(more: &Value) -> CAPTControlPlane {
     let mut spec = json!({ "version": "v1.34.2", "workspaceTemplateRef": { "name": "eks" } });
     for (field, value) in more.as_object().unwrap() {
         spec[field] = value.clone();
@@ -36,7 +36,7 @@ fn spec(control_plane: &CAPTControlPlane, network: &Network, declared: Option<&[
 
 #[test]
 fn the_spec_becomes_variables() {
-    let control_plane = control_plane(json!({
+    let control_plane = control_plane(&json!({
         "controlPlaneConfig": {
             "region": "ap-northeast-1",
             "endpointAccess": { "public": true, "private": false, "publicCIDRs": ["203.0.113.0/24"] },
@@ -68,7 +68,7 @@ fn the_spec_becomes_variables() {
 
 #[test]
 fn a_network_that_exists_already_gives_region_and_id() {
-    let spec = spec(&control_plane(json!({})), &network(None, &[]), None);
+    let spec = spec(&control_plane(&json!({})), &network(None, &[]), None);
     assert_eq!(spec["variables"]["region"], "eu-west-1");
     assert_eq!(spec["variables"]["vpc_id"], "vpc-1");
     assert!(spec.get("waitForWorkspaces").is_none() && spec.get("variablesFrom").is_none());
@@ -78,16 +78,16 @@ fn a_network_that_exists_already_gives_region_and_id() {
 fn outputs_of_the_network_go_to_the_variables_of_their_name() {
     let network = network(Some("demo-vpc"), &["vpc_id", "private_subnets", "region", "not a name"]);
     let reference = |output: &str| json!({ "variable": output, "workspaceOutputRef": { "name": "demo-vpc", "output": output } });
-    let chosen = spec(&control_plane(json!({})), &network, Some(&["vpc_id", "region", "cluster_name"]));
+    let chosen = spec(&control_plane(&json!({})), &network, Some(&["vpc_id", "region", "cluster_name"]));
     assert_eq!(chosen["waitForWorkspaces"], json!([{ "name": "demo-vpc" }]));
     assert_eq!(chosen["variablesFrom"], json!([reference("vpc_id")]), "what the spec says wins");
-    let all = spec(&control_plane(json!({})), &network, None);
+    let all = spec(&control_plane(&json!({})), &network, None);
     assert_eq!(all["variablesFrom"], json!([reference("private_subnets"), reference("vpc_id")]));
 }
 
 #[test]
 fn a_network_that_says_nothing_for_a_moment_takes_nothing_away() {
-    let control_plane = control_plane(json!({}));
+    let control_plane = control_plane(&json!({}));
     let with_outputs = network(Some("demo-vpc"), &["vpc_id"]);
     let inputs = Inputs {
         control_plane: &control_plane,
