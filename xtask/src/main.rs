@@ -25,7 +25,7 @@ enum Chore {
     Generate,
     /// Fail when something under config/ is not what `generate` writes
     Check,
-    /// Compare with the real CRDs of Crossplane's provider-terraform and Cluster API
+    /// Compare with the real CRDs of Crossplane and Cluster API, with the AWS SDK for Go and with the real Cluster API core
     Conformance,
     /// Kill and restart for a while, and see whether anything is lost or left behind
     Soak(soak::Arguments),

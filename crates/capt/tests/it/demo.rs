@@ -5,12 +5,17 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{capt, printed};
+use crate::capt;
 
-fn demo(directory: &Path, arguments: &[&str]) -> String {
+/// What was printed, and what was logged.
+fn demo(directory: &Path, arguments: &[&str]) -> (Value, String) {
     let mut command = capt();
-    command.args(["--output", "json", "demo", "--dir"]).arg(directory).args(arguments);
-    printed(command.timeout(Duration::from_secs(240)))
+    command
+        .args(["--output", "json", "--log-format", "json", "demo", "--dir"])
+        .arg(directory)
+        .args(arguments);
+    let output = command.timeout(Duration::from_secs(240)).assert().success().get_output().clone();
+    (serde_json::from_slice(&output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 
 #[test]
@@ -18,16 +23,22 @@ fn a_first_cluster_answers_survives_a_stop_and_is_destroyed() {
     capt_testkit::terraform::binary();
     let directory = tempfile::tempdir().unwrap();
     let home = directory.path().join("home");
-    let first: Value = serde_json::from_str(&demo(&home, &["--exit"])).unwrap();
+    let (first, log) = demo(&home, &["--exit"]);
     assert_eq!(first["cluster"], "demo");
     assert!(first["namespaces"].as_array().unwrap().contains(&Value::from("kube-system")), "{first}");
+    let audited: Vec<_> = log.lines().filter(|line| line.contains(r#""target":"audit""#)).collect();
+    assert!(audited.iter().any(|line| line.contains("default/demo-kubeconfig")), "{log}");
     let kubeconfig = std::fs::read_to_string(first["kubeconfig"].as_str().unwrap()).unwrap();
 
-    let second: Value = serde_json::from_str(&demo(&home, &["--exit"])).unwrap();
+    let key =
+        kubeconfig.lines().find_map(|line| line.trim().strip_prefix("client-key-data:")).unwrap().trim();
+    assert!(!log.contains(key.trim_matches('"')), "the log holds no credentials");
+
+    let (second, _) = demo(&home, &["--exit"]);
     assert_eq!(second, first, "the same cluster, which answers again");
     assert_eq!(std::fs::read_to_string(first["kubeconfig"].as_str().unwrap()).unwrap(), kubeconfig);
 
-    let deleted: Value = serde_json::from_str(&demo(&home, &["--delete"])).unwrap();
+    let (deleted, _) = demo(&home, &["--delete"]);
     assert_eq!(deleted["deleted"], "demo");
     let left = std::fs::read_dir(home.join("workloads")).unwrap().count();
     assert_eq!(left, 0, "nothing is left of the cluster");

@@ -11,6 +11,7 @@ use capt_core::condition::cut;
 use capt_core::control_plane::connection::{Access, EksAccess, Source};
 use capt_core::control_plane::secrets::WantedSecret;
 use capt_core::control_plane::status::Probe;
+use capt_core::kubernetes_version::is_rolling_out;
 use k8s_openapi::jiff::Timestamp;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::runtime::reflector::ObjectRef;
@@ -29,6 +30,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const A_MOMENT: Duration = Duration::from_millis(200);
 /// How often a cluster that answers is asked again.
 const INTERVAL: Duration = Duration::from_secs(600);
+/// The same where CAPT looks after Clusters itself.
+const EMBEDDED: Duration = Duration::from_secs(60);
+/// How often a cluster is asked whose new version is on its way: that it is there has no event.
+const ROLLING_OUT: Duration = Duration::from_secs(15);
 /// How soon a cluster that does not answer well is asked again, at first and at most.
 const RETRY: (Duration, Duration) = (Duration::from_secs(15), Duration::from_secs(300));
 /// How much of a reason is told.
@@ -51,10 +56,15 @@ pub(super) async fn look(
     let key = key_of(&control_plane.metadata);
     let question = digest(secret.content.expose_secret());
     let now = context.now();
+    let pace = Pace { wanted: &control_plane.spec.version, embedded: context.cluster_serving.is_ours() };
     let (answer, next, asks) = context.credentials.with(&key, |memory| {
         let probe = &mut memory.probe;
-        let due = probe.answer.as_ref().map_or(now, |(asked, at, bad, _)| {
-            if *asked == question { at.checked_add(pause(&key, *bad)).unwrap_or(now) } else { now }
+        let due = probe.answer.as_ref().map_or(now, |(asked, at, bad, answer)| {
+            if *asked == question {
+                at.checked_add(pace.pause(&key, answer, *bad)).unwrap_or(now)
+            } else {
+                now
+            }
         });
         let asks = due <= now && probe.asking != Some(question);
         if asks {
@@ -72,12 +82,11 @@ pub(super) async fn look(
         let asking = tokio::spawn(ask(key.clone(), question, kubeconfig, eks, Arc::clone(context)));
         // Most clusters answer at once, and one status is enough for both then.
         if answer.is_none() && tokio::time::timeout(A_MOMENT, asking).await.is_ok() {
-            let answer = context
-                .credentials
-                .with(&key, |memory| memory.probe.answer.as_ref().map(|(_, _, _, answer)| answer.clone()));
-            let next =
-                now.checked_add(pause(&key, u32::from(!matches!(answer, Some(Probe::Answered { .. }))))).ok();
-            return Looked { answer, next };
+            let known = context.credentials.with(&key, |memory| memory.probe.answer.clone());
+            let next = known
+                .as_ref()
+                .and_then(|(_, at, bad, answer)| at.checked_add(pace.pause(&key, answer, *bad)).ok());
+            return Looked { answer: known.map(|(_, _, _, answer)| answer), next };
         }
     }
     Looked { answer, next }
@@ -89,14 +98,33 @@ fn digest(kubeconfig: &str) -> u64 {
     hasher.finish()
 }
 
-/// A fleet is not asked in the same second.
-fn pause(key: &Name, bad: u32) -> Duration {
-    let (first, longest) = RETRY;
-    if bad == 0 {
-        let spread = digest(&format!("{}/{}", key.namespace, key.name)) % (INTERVAL.as_secs() / 5);
-        return INTERVAL.saturating_sub(Duration::from_secs(spread));
+/// How often a cluster is asked.
+struct Pace<'spec> {
+    /// The version that was asked for.
+    wanted: &'spec str,
+    /// Whether CAPT looks after Clusters itself: nobody else asks then.
+    embedded: bool,
+}
+
+impl Pace<'_> {
+    /// How long to wait after an answer. A fleet is not asked in the same second.
+    fn pause(&self, key: &Name, answer: &Probe, bad: u32) -> Duration {
+        if bad > 0 {
+            let (first, longest) = RETRY;
+            return first.saturating_mul(2_u32.saturating_pow((bad - 1).min(16))).min(longest);
+        }
+        let rolling_out = match answer {
+            Probe::Answered { version } => is_rolling_out(self.wanted, version),
+            Probe::Rejected { .. } | Probe::Unreachable { .. } => false,
+        };
+        let interval = match (rolling_out, self.embedded) {
+            (true, _) => ROLLING_OUT,
+            (false, true) => EMBEDDED,
+            (false, false) => INTERVAL,
+        };
+        let spread = digest(&format!("{}/{}", key.namespace, key.name)) % (interval.as_secs() / 5);
+        interval.saturating_sub(Duration::from_secs(spread))
     }
-    first.saturating_mul(2_u32.saturating_pow((bad - 1).min(16))).min(longest)
 }
 
 /// Puts one question, remembers the answer, and brings the control plane up where the answer is news.
@@ -181,8 +209,21 @@ mod tests {
     #[test]
     fn clusters_that_do_not_answer_are_asked_with_growing_pauses() {
         let key = Name::new("a", "demo");
-        let pauses: Vec<_> = [1, 2, 3, 1000].map(|bad| pause(&key, bad).as_secs()).into();
+        let pace = Pace { wanted: "1.34", embedded: false };
+        let silent = Probe::Unreachable { message: String::new() };
+        let pauses: Vec<_> = [1, 2, 3, 1000].map(|bad| pace.pause(&key, &silent, bad).as_secs()).into();
         assert_eq!(pauses, [15, 30, 60, 300]);
-        assert!((480..=600).contains(&pause(&key, 0).as_secs()));
+    }
+
+    #[test]
+    fn clusters_are_asked_more_often_while_a_version_is_on_its_way() {
+        let key = Name::new("a", "demo");
+        let pause = |wanted: &str, embedded: bool| {
+            let answer = Probe::Answered { version: "v1.34.4".to_owned() };
+            Pace { wanted, embedded }.pause(&key, &answer, 0).as_secs()
+        };
+        assert!((480..=600).contains(&pause("1.34", false)));
+        assert!((48..=60).contains(&pause("1.34", true)));
+        assert!((12..=15).contains(&pause("1.35", false)));
     }
 }

@@ -121,7 +121,6 @@ pub(super) async fn upgrades(home: &Home, names: Names) -> anyhow::Result<()> {
     }
     home.ok("a version that is on its way is told");
     home.workload.upgrade().await?;
-    home.terraform.rotate(names.control_plane).await?; // TEMPORARY
     for (kind, name) in [(Kind::ControlPlane, names.control_plane), (Kind::Cluster, names.cluster)] {
         home.until(kind, name, CONNECTED_WITHIN, |object| {
             let mut missing = lacking(object, &[("RollingOut", "False"), ("Available", "True")]);

@@ -179,6 +179,9 @@ fn deleting(report: Report<'_>) -> Statement {
 
 fn reachable(probe: &Probe) -> Statement {
     match probe {
+        Probe::Answered { version } if version.is_empty() => {
+            Statement::new(Truth::True, Reason::Reachable, "the API server answers")
+        }
         Probe::Answered { version } => {
             Statement::new(Truth::True, Reason::Reachable, format!("the API server answers ({version})"))
         }

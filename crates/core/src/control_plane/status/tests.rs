@@ -236,6 +236,14 @@ fn the_running_version_is_told(
 }
 
 #[test]
+fn a_cluster_that_tells_no_version_is_not_the_last_word() {
+    let scene = Scene { probe: Some(Probe::Answered { version: String::new() }), ..Scene::ready() };
+    let status = scene.status();
+    assert_eq!(status.version.as_deref(), Some("v1.34.2"));
+    assert_eq!(told(&status, type_::REACHABLE), pair("True", "Reachable"));
+}
+
+#[test]
 fn a_pause_changes_nothing_else() {
     let before = Scene::ready().status();
     let scene = Scene {

@@ -22,7 +22,9 @@ pub(super) fn put(status: &mut CAPTControlPlaneStatus, report: Report<'_>) {
 }
 
 fn running(report: Report<'_>) -> Option<String> {
-    if let Some(Probe::Answered { version }) = report.probe {
+    if let Some(Probe::Answered { version }) = report.probe
+        && !version.is_empty()
+    {
         return Some(version.clone());
     }
     let output = |name: &&str| report.workspace?.text(name).map(ToOwned::to_owned);
