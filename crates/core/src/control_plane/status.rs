@@ -157,19 +157,19 @@ fn apply_status(
     let ready = found.and_then(|status| status.conditions.iter().find(|entry| entry.type_ == type_::READY));
     let revision =
         found.and_then(|status| status.template_generation).map(|generation| generation.to_string());
-    let Some(ready) = ready.filter(|ready| ready.status == Truth::True.as_str() || is_trouble(&ready.reason))
-    else {
-        let state = Some(Reason::WorkspaceNotReady.to_string());
-        return ControlPlaneApplyStatus { ready: false, state, ..past };
-    };
-    if is_trouble(&ready.reason) {
+    if let Some(trouble) = ready.filter(|ready| is_trouble(&ready.reason)) {
         return ControlPlaneApplyStatus {
             ready: false,
-            state: Some(ready.reason.clone()),
+            state: Some(trouble.reason.clone()),
             last_failed_revision: revision,
-            last_failure_message: Some(ready.message.clone()),
+            last_failure_message: Some(trouble.message.clone()),
             ..past
         };
+    }
+    // The apply says the same as its Workspace, a moment later.
+    if !workspace.is_some_and(WorkspaceSeen::is_ready) {
+        let state = Some(Reason::WorkspaceNotReady.to_string());
+        return ControlPlaneApplyStatus { ready: false, state, ..past };
     }
     let outputs = workspace.and_then(|workspace| workspace.at_provider.as_ref()?.get("outputs")?.as_object());
     let texts = outputs.into_iter().flatten();
@@ -177,7 +177,7 @@ fn apply_status(
         texts.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
     ControlPlaneApplyStatus {
         ready: true,
-        state: Some(ready.reason.clone()),
+        state: Some(Reason::WorkspaceReady.to_string()),
         last_applied_revision: revision,
         outputs,
         ..past
