@@ -95,6 +95,8 @@ async fn rounds(
             Ok(seen) if hands_out(&step) => credentials::keep(&control_plane, seen, context).await,
             _ => credentials::Kept::nothing(&control_plane),
         };
+        // The endpoint may have been written: what is told now speaks of the spec as it is then.
+        control_plane = newest(control_plane, context);
         let next = next_look(&step, &control_plane, seen.as_ref().ok(), &kept, context.now());
         let failed = kept.error.is_some() || seen.is_err();
         let (seen, error) = match seen {

@@ -75,6 +75,11 @@ impl Error {
         self.status().is_some_and(|status| status.code == 403)
     }
 
+    /// Whether the API server does not take what we wrote.
+    pub(crate) fn is_invalid(&self) -> bool {
+        self.status().is_some_and(|status| status.code == 422)
+    }
+
     /// Whether somebody else was faster.
     pub(crate) fn is_conflict(&self) -> bool {
         self.status().is_some_and(|status| status.code == 409)

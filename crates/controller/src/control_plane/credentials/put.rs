@@ -58,6 +58,14 @@ impl Place<'_> {
             (Some((version, digest)), Some(newest)) if version >= newest && digest == self.digest() => {
                 return Ok(false);
             }
+            // Nobody has touched it since we wrote or read it: it is ours, and need not be read again.
+            (Some((version, _)), Some(newest)) if version >= newest => {
+                let precondition = json!({ "resourceVersion": version.to_string() });
+                match self.write(&precondition, "updated").await {
+                    Err(error) if error.is_conflict() || error.is_invalid() => {}
+                    written => return Ok(written.map(|()| true)?),
+                }
+            }
             (_, None) => match self.create().await {
                 Err(error) if error.is_conflict() => {}
                 created => return Ok(created.map(|()| true)?),
