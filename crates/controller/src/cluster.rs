@@ -79,7 +79,7 @@ fn is_for_us(cluster: &Cluster, context: &Context) -> bool {
 async fn rounds(mut cluster: Cluster, context: &Context) -> Result<Step, Error> {
     let mut round = 1;
     loop {
-        cluster = newest(cluster, context);
+        cluster = context.clusters.newest(cluster);
         let seen = observe::observe(&cluster, context);
         let step = decide(&cluster, &seen);
         let done = act::act(&cluster, &step, context).await;
@@ -90,10 +90,4 @@ async fn rounds(mut cluster: Cluster, context: &Context) -> Result<Step, Error> 
         report::report(&cluster, &seen, &step, done, context).await?;
         return Ok(step);
     }
-}
-
-/// The Cluster as it is after our own last write, which the watch may not show yet.
-fn newest(cluster: Cluster, context: &Context) -> Cluster {
-    let key = key_of(&cluster.metadata);
-    context.clusters.get(Some(&key.namespace), &key.name).map_or(cluster, |newest| (*newest).clone())
 }

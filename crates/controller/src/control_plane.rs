@@ -77,7 +77,7 @@ async fn rounds(
 ) -> Result<(Step, Option<Timestamp>), Error> {
     let mut round = 1;
     loop {
-        control_plane = newest(control_plane, context);
+        control_plane = context.control_planes.newest(control_plane);
         let seen = observe::observe(&control_plane, context);
         let step = match &seen {
             Ok(seen) => decide(&control_plane, &seen.observed),
@@ -96,7 +96,7 @@ async fn rounds(
             _ => credentials::Kept::nothing(&control_plane),
         };
         // The endpoint may have been written: what is told now speaks of the spec as it is then.
-        control_plane = newest(control_plane, context);
+        control_plane = context.control_planes.newest(control_plane);
         let next = next_look(&step, &control_plane, seen.as_ref().ok(), &kept, context.now());
         let failed = kept.error.is_some() || seen.is_err();
         let (seen, error) = match seen {
@@ -150,13 +150,4 @@ fn requeue(next: Timestamp, now: Timestamp) -> Action {
     let pause = Duration::try_from(next.duration_since(now)).unwrap_or(Duration::ZERO);
     // A moment later, so that the time has come when it is looked at.
     Action::requeue(pause + Duration::from_millis(100))
-}
-
-/// The control plane as it is after our own last write, which the watch may not show yet.
-fn newest(control_plane: CAPTControlPlane, context: &Context) -> CAPTControlPlane {
-    let key = key_of(&control_plane.metadata);
-    context
-        .control_planes
-        .get(Some(&key.namespace), &key.name)
-        .map_or(control_plane, |newest| (*newest).clone())
 }

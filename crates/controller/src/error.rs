@@ -105,13 +105,15 @@ impl Error {
 
     /// The word for conditions, Events and metrics.
     pub(crate) fn reason(&self) -> Reason {
-        let told = self.status().map(|status| status.reason.as_str());
-        let ours = Reason::ALL.iter().find(|reason| Some(reason.as_str()) == told);
-        match self.retry() {
-            _ if matches!(self, Self::Unreadable { .. }) => Reason::Unreadable,
-            _ if ours.is_some_and(|reason| reason.is_trouble()) => ours.copied().unwrap_or(Reason::ApiError),
-            Retry::Rarely => Reason::WorkspaceRefused,
-            Retry::AtOnce | Retry::Backoff => Reason::ApiError,
+        let ours = self
+            .status()
+            .and_then(|status| Reason::find(&status.reason))
+            .filter(|reason| reason.is_trouble());
+        match (self, ours, self.retry()) {
+            (Self::Unreadable { .. }, _, _) => Reason::Unreadable,
+            (_, Some(reason), _) => reason,
+            (_, None, Retry::Rarely) => Reason::WorkspaceRefused,
+            (_, None, Retry::AtOnce | Retry::Backoff) => Reason::ApiError,
         }
     }
 

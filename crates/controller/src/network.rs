@@ -67,7 +67,7 @@ pub(crate) async fn reconcile(network: CAPTCluster, context: Arc<Context>) -> Re
 async fn rounds(mut network: CAPTCluster, context: &Context) -> Result<Step, Error> {
     let mut round = 1;
     loop {
-        network = newest(network, context);
+        network = context.networks.newest(network);
         let seen = observe::observe(&network, context);
         let step = match &seen {
             Ok(seen) => decide(&network, seen),
@@ -84,10 +84,4 @@ async fn rounds(mut network: CAPTCluster, context: &Context) -> Result<Step, Err
         report::report(&network, &step, done, context).await?;
         return Ok(step);
     }
-}
-
-/// The network as it is after our own last write, which the watch may not show yet.
-fn newest(network: CAPTCluster, context: &Context) -> CAPTCluster {
-    let key = key_of(&network.metadata);
-    context.networks.get(Some(&key.namespace), &key.name).map_or(network, |newest| (*newest).clone())
 }

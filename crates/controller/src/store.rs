@@ -95,6 +95,13 @@ impl<K: Resource<DynamicType = ()> + Clone + Debug + 'static> Reader<K> {
         }
     }
 
+    /// The object as it is after our own last write, which the watch may not show yet.
+    pub(crate) fn newest(&self, object: K) -> K {
+        let key = key_of(object.meta());
+        let namespace = (!key.namespace.is_empty()).then_some(key.namespace.as_str());
+        self.get(namespace, &key.name).map_or(object, |newest| (*newest).clone())
+    }
+
     /// An object that is there but cannot be read.
     pub(crate) fn unreadable(&self, namespace: Option<&str>, name: &str) -> Option<InvalidObject> {
         self.stored(namespace, name).and_then(|object| object.0.as_ref().err().cloned())

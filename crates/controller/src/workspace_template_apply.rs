@@ -71,7 +71,7 @@ pub(crate) async fn reconcile(apply: WorkspaceTemplateApply, context: Arc<Contex
 async fn rounds(mut apply: WorkspaceTemplateApply, context: &Context) -> Result<Step, Error> {
     let mut round = 1;
     loop {
-        apply = newest(apply, context);
+        apply = context.applies.newest(apply);
         let seen = observe::observe(&apply, context).await;
         let template_generation = seen.as_ref().ok().and_then(|seen| seen.template_generation);
         let step = match &seen {
@@ -89,10 +89,4 @@ async fn rounds(mut apply: WorkspaceTemplateApply, context: &Context) -> Result<
         report::report(&apply, &step, template_generation, done, context).await?;
         return Ok(step);
     }
-}
-
-/// The apply as it is after our own last write, which the watch may not show yet.
-fn newest(apply: WorkspaceTemplateApply, context: &Context) -> WorkspaceTemplateApply {
-    let key = key_of(&apply.metadata);
-    context.applies.get(Some(&key.namespace), &key.name).map_or(apply, |newest| (*newest).clone())
 }

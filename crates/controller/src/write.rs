@@ -7,6 +7,7 @@ use kube::{Api, Resource};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tracing::info;
 
 use crate::error::Error;
 
@@ -52,6 +53,25 @@ where
         json!({ "metadata": { "ownerReferences": rest, "resourceVersion": metadata.resource_version } });
     let doing = format!("dropping the former owner of {} `{}/{name}`", K::kind(&()), owner.namespace);
     api.patch(&name, &PatchParams::default(), &Patch::Merge(patch)).await.map(drop).map_err(Error::api(doing))
+}
+
+/// Takes away our finalizers, all others stay. Nothing is left to do when there are none, or when the object is gone.
+pub(crate) async fn release<K>(api: &Api<K>, object: &K, ours: &[&str]) -> Result<(), Error>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
+{
+    let metadata = object.meta();
+    let finalizers = metadata.finalizers.as_deref().unwrap_or_default();
+    let (held, rest): (Vec<_>, Vec<_>) = finalizers.iter().partition(|entry| ours.contains(&entry.as_str()));
+    if held.is_empty() {
+        return Ok(());
+    }
+    let name = metadata.name.as_deref().unwrap_or_default();
+    let patch = json!({ "metadata": { "finalizers": rest, "resourceVersion": metadata.resource_version } });
+    let patched = api.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await;
+    Error::unless_gone(patched.map_err(Error::api(format!("letting go of {} `{name}`", K::kind(&())))))?;
+    info!(kind = %K::kind(&()), "let go of the object");
+    Ok(())
 }
 
 /// API version, kind and name.

@@ -3,6 +3,8 @@
 use capt_api::names::Reason;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 
+use crate::apply::Blocked;
+
 /// What the API server takes as a condition's message.
 const LONGEST_MESSAGE: usize = 32_768;
 
@@ -35,6 +37,38 @@ pub struct Stamp {
     pub generation: Option<i64>,
     /// Now.
     pub now: Time,
+}
+
+/// A condition without its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Statement {
+    pub(crate) truth: Truth,
+    pub(crate) reason: Reason,
+    pub(crate) message: String,
+}
+
+impl Statement {
+    pub(crate) fn new(truth: Truth, reason: Reason, message: impl Into<String>) -> Self {
+        Self { truth, reason, message: message.into() }
+    }
+
+    pub(crate) fn into_condition(self, type_: &str, stamp: &Stamp) -> Condition {
+        condition(type_, self.truth, self.reason, &self.message, stamp)
+    }
+}
+
+impl From<&Blocked> for Statement {
+    fn from(blocked: &Blocked) -> Self {
+        Self::new(Truth::False, blocked.reason, blocked.message.clone())
+    }
+}
+
+/// The condition of this type.
+pub fn find<'conditions>(
+    conditions: &'conditions [Condition],
+    type_: &str,
+) -> Option<&'conditions Condition> {
+    conditions.iter().find(|condition| condition.type_ == type_)
 }
 
 /// Builds a condition. An overlong message is cut, since the API server would refuse the whole status.

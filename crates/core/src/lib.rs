@@ -3,6 +3,7 @@
 //! No runtime, no client, no file system, no clock: `Cargo.toml` and `clippy.toml` of this crate keep it so.
 
 pub mod apply;
+pub mod cause;
 pub mod certificate;
 pub mod cluster;
 pub mod condition;

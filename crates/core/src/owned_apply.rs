@@ -11,6 +11,7 @@ use kube::Resource;
 use serde_json::{Value, json};
 
 use crate::digest::digest;
+use crate::standing::api_group;
 use crate::tie::label_value;
 
 /// The network or control plane that an apply, or a Secret, belongs to.
@@ -68,12 +69,11 @@ pub enum Belongs {
 
 /// Whose the object with this metadata is.
 pub fn belongs(metadata: &ObjectMeta, owner: &Owner) -> Belongs {
-    let group = |api_version: &str| api_version.split('/').next().unwrap_or_default().to_owned();
     let owners: Vec<_> = metadata.owner_references.iter().flatten().collect();
     let same = owners.iter().find(|reference| {
         reference.kind == owner.kind
             && reference.name == owner.name
-            && group(&reference.api_version) == group(&owner.api_version)
+            && api_group(&reference.api_version) == api_group(&owner.api_version)
     });
     let other = owners.iter().find(|reference| reference.controller == Some(true));
     match (same, other) {

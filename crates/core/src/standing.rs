@@ -73,7 +73,8 @@ pub fn cluster_name(metadata: &ObjectMeta) -> Option<&str> {
     owner.or_else(labelled).filter(|name| !name.is_empty())
 }
 
-fn api_group(api_version: &str) -> &str {
+/// The group of an API version; empty for the core group.
+pub(crate) fn api_group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 

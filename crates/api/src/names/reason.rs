@@ -40,6 +40,11 @@ macro_rules! reasons {
 }
 
 impl Reason {
+    /// The reason of this word, if it is one of ours.
+    pub fn find(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|reason| reason.as_str() == word)
+    }
+
     /// Whether it calls for the user. Waiting is not trouble.
     pub const fn is_trouble(self) -> bool {
         match self.tone() {

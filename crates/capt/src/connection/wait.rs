@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use capt_core::cause::innermost;
 use kube::Client;
 
 use super::Connection;
@@ -34,13 +35,4 @@ async fn ask(client: &Client) -> Result<(), String> {
         Ok(Err(error)) => Err(innermost(&error)),
         Err(_) => Err(format!("no answer within {} s", ANSWER_WITHIN.as_secs())),
     }
-}
-
-/// The innermost cause says what happened; those around it only repeat it.
-fn innermost(error: &dyn std::error::Error) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
 }

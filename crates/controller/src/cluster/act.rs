@@ -151,19 +151,8 @@ where
 }
 
 async fn release(cluster: &Cluster, context: &Context) -> Result<Done, Error> {
-    let (held, rest): (Vec<_>, Vec<_>) =
-        cluster.finalizers().iter().partition(|entry| *entry == finalizer::CLUSTER);
-    if held.is_empty() {
-        return Ok(Done::Released);
-    }
-    let name = cluster.name_any();
-    let patch = json!({ "metadata": { "finalizers": rest, "resourceVersion": cluster.resource_version() } });
-    let patched = beside::<Cluster>(cluster, context)
-        .patch(&name, &PatchParams::default(), &Patch::Merge(patch))
-        .await
-        .map_err(Error::api(format!("letting go of Cluster `{name}`")));
-    Error::unless_gone(patched)?;
-    info!("let go of the Cluster");
+    let ours = [finalizer::CLUSTER];
+    write::release(&beside::<Cluster>(cluster, context), cluster, &ours).await?;
     Ok(Done::Released)
 }
 

@@ -4,10 +4,8 @@ use capt_api::CAPTControlPlane;
 use capt_api::names::finalizer;
 use capt_core::control_plane::decide::Step;
 use capt_core::owned_apply::Owner;
-use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
-use tracing::info;
 
 use super::observe::Seen;
 use crate::context::Context;
@@ -80,22 +78,8 @@ async fn claim(control_plane: &CAPTControlPlane, apply: &str, context: &Context)
 
 /// Lets go of the control plane: our finalizer, and that of the earlier implementation, are taken away.
 async fn release(control_plane: &CAPTControlPlane, context: &Context) -> Result<Done, Error> {
-    let ours = [finalizer::CONTROL_PLANE, finalizer::LEGACY_CONTROL_PLANE];
-    let (held, rest): (Vec<_>, Vec<_>) =
-        control_plane.finalizers().iter().partition(|entry| ours.contains(&entry.as_str()));
     context.credentials.forget(&key_of(&control_plane.metadata));
-    if held.is_empty() {
-        return Ok(Done::Released);
-    }
-    let patch =
-        json!({ "metadata": { "finalizers": rest, "resourceVersion": control_plane.resource_version() } });
-    let name = control_plane.name_any();
-    let doing = format!("letting go of CAPTControlPlane `{name}`");
-    let patched = control_planes(control_plane, context)
-        .patch(&name, &PatchParams::default(), &Patch::Merge(patch))
-        .await
-        .map_err(Error::api(doing));
-    Error::unless_gone(patched)?;
-    info!("let go of the control plane");
+    let ours = [finalizer::CONTROL_PLANE, finalizer::LEGACY_CONTROL_PLANE];
+    write::release(&control_planes(control_plane, context), control_plane, &ours).await?;
     Ok(Done::Released)
 }

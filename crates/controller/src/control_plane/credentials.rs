@@ -55,8 +55,8 @@ impl Kept {
         let told = status.into_iter().flat_map(|status| &status.conditions);
         let told =
             told.filter(|entry| entry.type_ == capt_api::names::condition::SECRETS_READY).find_map(|entry| {
-                let reason = Reason::ALL.iter().find(|reason| reason.as_str() == entry.reason)?;
-                Some((*reason, entry.message.clone()))
+                let reason = Reason::find(&entry.reason)?;
+                Some((reason, entry.message.clone()))
             });
         let (reason, message) = told.unwrap_or((Reason::WaitingForConnectionSecret, String::new()));
         let state = status.and_then(|status| status.secret_state).unwrap_or(SecretState::WaitingForSecret);

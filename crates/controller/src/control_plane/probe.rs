@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use capt_api::CAPTControlPlane;
+use capt_core::cause::innermost;
 use capt_core::condition::cut;
 use capt_core::control_plane::connection::{Access, EksAccess, Source};
 use capt_core::control_plane::secrets::WantedSecret;
@@ -183,15 +184,6 @@ async fn answer(kubeconfig: &SecretString, eks: Option<&EksAccess>, context: &Co
         Ok(Err(kube::Error::Api(status))) if status.code == 403 => Probe::Answered { version: String::new() },
         Ok(Err(error)) => unreachable(innermost(&error)),
     }
-}
-
-/// What lies at the bottom of an error, which says most.
-fn innermost(error: &dyn std::error::Error) -> String {
-    let mut last = error;
-    while let Some(source) = last.source() {
-        last = source;
-    }
-    last.to_string()
 }
 
 async fn client(kubeconfig: &SecretString) -> Result<Client, Box<dyn std::error::Error + Send + Sync>> {

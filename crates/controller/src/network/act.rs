@@ -5,10 +5,8 @@ use capt_api::{CAPTCluster, WorkspaceTemplateApply};
 use capt_core::network::decide::Step;
 use capt_core::network::observed::Observed;
 use capt_core::owned_apply::{Owner, Wanted};
-use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
-use tracing::info;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -93,19 +91,6 @@ async fn write_apply(
 /// Lets go of the network: our finalizer, and that of the earlier implementation, are taken away.
 async fn release(network: &CAPTCluster, context: &Context) -> Result<Done, Error> {
     let ours = [finalizer::NETWORK, finalizer::LEGACY, finalizer::LEGACY_NETWORK];
-    let (held, rest): (Vec<_>, Vec<_>) =
-        network.finalizers().iter().partition(|entry| ours.contains(&entry.as_str()));
-    if held.is_empty() {
-        return Ok(Done::Released);
-    }
-    let name = network.name_any();
-    let patch = json!({ "metadata": { "finalizers": rest, "resourceVersion": network.resource_version() } });
-    let doing = format!("letting go of CAPTCluster `{name}`");
-    let patched = networks(network, context)
-        .patch(&name, &PatchParams::default(), &Patch::Merge(patch))
-        .await
-        .map_err(Error::api(doing));
-    Error::unless_gone(patched)?;
-    info!("let go of the network");
+    write::release(&networks(network, context), network, &ours).await?;
     Ok(Done::Released)
 }

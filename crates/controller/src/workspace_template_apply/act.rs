@@ -206,18 +206,6 @@ async fn set_frozen(name: &str, annotations: Value, doing: &str, context: &Conte
 /// Lets go of the apply: our finalizer, and that of the earlier implementation, are taken away.
 async fn release(apply: &WorkspaceTemplateApply, context: &Context) -> Result<Done, Error> {
     let ours = [finalizer::WORKSPACE, finalizer::LEGACY];
-    let (held, rest): (Vec<_>, Vec<_>) =
-        apply.finalizers().iter().partition(|entry| ours.contains(&entry.as_str()));
-    if held.is_empty() {
-        return Ok(Done::Released);
-    }
-    let patch = json!({ "metadata": { "finalizers": rest, "resourceVersion": apply.resource_version() } });
-    let doing = format!("letting go of WorkspaceTemplateApply `{}`", ApplyKey::of(apply));
-    let patched = applies(apply, context)
-        .patch(&apply.name_any(), &PatchParams::default(), &Patch::Merge(patch))
-        .await
-        .map_err(Error::api(doing));
-    Error::unless_gone(patched)?;
-    info!("let go of the apply");
+    write::release(&applies(apply, context), apply, &ours).await?;
     Ok(Done::Released)
 }

@@ -3,11 +3,12 @@
 use capt_api::WorkspaceTemplateApply;
 use capt_api::names::{Reason, condition as type_};
 use capt_api::workspace_template_apply::WorkspaceTemplateApplyStatus;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use super::Blocked;
 use super::decide::{Mode, Step, WorkspaceFacts};
-use crate::condition::{Stamp, Truth, condition, upsert};
+use crate::condition::{Stamp, Statement, Truth, condition, find, upsert};
+use crate::note::{GOES_ON, is_same_to_people};
 use crate::tie;
 
 pub use crate::note::Note;
@@ -85,29 +86,6 @@ pub fn status(report: Report<'_>) -> Option<WorkspaceTemplateApplyStatus> {
     upsert(&mut status.conditions, ready.into_condition(type_::READY, &stamp));
     upsert(&mut status.conditions, synced(workspace).into_condition(type_::SYNCED, &stamp));
     Some(status)
-}
-
-/// A condition without its type.
-struct Statement {
-    truth: Truth,
-    reason: Reason,
-    message: String,
-}
-
-impl Statement {
-    fn new(truth: Truth, reason: Reason, message: impl Into<String>) -> Self {
-        Self { truth, reason, message: message.into() }
-    }
-
-    fn into_condition(self, type_: &str, stamp: &Stamp) -> Condition {
-        condition(type_, self.truth, self.reason, &self.message, stamp)
-    }
-}
-
-impl From<&Blocked> for Statement {
-    fn from(blocked: &Blocked) -> Self {
-        Self::new(Truth::False, blocked.reason, blocked.message.clone())
-    }
 }
 
 fn applied(report: Report<'_>) -> Statement {
@@ -233,45 +211,31 @@ fn synced(workspace: Option<&WorkspaceFacts>) -> Statement {
     }
 }
 
-/// What an Event says at the end of a pause. The condition says nothing then, as Cluster API has it.
-const GOES_ON: &str = "reconciling goes on";
-
 /// The Events that a reconcile gives rise to: what was done, and conditions that changed.
 pub fn notes(report: Report<'_>, next: &WorkspaceTemplateApplyStatus) -> Vec<Note> {
     let mut notes = Vec::new();
     notes.extend(done(report));
     for name in [type_::APPLIED, type_::READY, type_::PAUSED] {
-        let find = |conditions: &[Condition]| conditions.iter().find(|entry| entry.type_ == name).cloned();
-        let before = report.apply.status.as_ref().and_then(|status| find(&status.conditions));
-        let Some(after) = find(&next.conditions) else {
-            continue;
-        };
-        let same = before.as_ref().is_some_and(|before| is_same_to_people(before, &after));
+        let before = report.apply.status.as_ref().and_then(|status| find(&status.conditions, name));
+        let Some(after) = find(&next.conditions, name) else { continue };
+        let same = before.is_some_and(|before| is_same_to_people(before, after));
         let first_and_dull =
             before.is_none() && (name == type_::PAUSED) == (after.status == Truth::False.as_str());
         // A Workspace that is not ready yet is no news; one that no longer is, is.
-        let was_true = before.as_ref().is_some_and(|before| before.status == Truth::True.as_str());
-        let reason = Reason::ALL.iter().find(|reason| reason.as_str() == after.reason);
-        if let Some(reason) = reason
+        let was_true = before.is_some_and(|before| before.status == Truth::True.as_str());
+        if let Some(reason) = Reason::find(&after.reason)
             && !same
             && !first_and_dull
-            && !notes.iter().any(|note| note.reason == *reason)
-            && *reason != Reason::UpToDate
-            && (was_true || *reason != Reason::WorkspaceNotReady)
+            && !notes.iter().any(|note| note.reason == reason)
+            && reason != Reason::UpToDate
+            && (was_true || reason != Reason::WorkspaceNotReady)
         {
-            let message = if *reason == Reason::NotPaused { GOES_ON.to_owned() } else { after.message };
-            notes.push(Note { warning: reason.is_trouble(), reason: *reason, message });
+            let message =
+                if reason == Reason::NotPaused { GOES_ON.to_owned() } else { after.message.clone() };
+            notes.push(Note { warning: reason.is_trouble(), reason, message });
         }
     }
     notes
-}
-
-/// Progress within one reason is no news; another trouble is.
-fn is_same_to_people(before: &Condition, after: &Condition) -> bool {
-    let trouble = Reason::ALL.iter().any(|reason| reason.is_trouble() && reason.as_str() == after.reason);
-    before.status == after.status
-        && before.reason == after.reason
-        && (!trouble || before.message == after.message)
 }
 
 /// What was done, where it is worth an Event by itself.

@@ -7,7 +7,7 @@ mod notes;
 use capt_api::Cluster;
 use capt_api::capi::{ClusterControlPlaneStatus, ClusterInitialization, ClusterStatus};
 use capt_api::names::{Reason, condition as type_};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use super::decide::Step;
 use super::endpoint;
@@ -172,8 +172,4 @@ fn ours(cluster: &Cluster) -> ClusterStatus {
     let mut status = cluster.status.clone().unwrap_or_default();
     status.conditions.retain(|condition| OURS.contains(&condition.type_.as_str()));
     status
-}
-
-fn find<'conditions>(conditions: &'conditions [Condition], name: &str) -> Option<&'conditions Condition> {
-    conditions.iter().find(|condition| condition.type_ == name)
 }

@@ -18,7 +18,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use super::decide::Step;
 use super::observed::WorkspaceSeen;
 use crate::apply::Blocked;
-use crate::condition::{Stamp, Truth, condition, upsert};
+use crate::condition::{Stamp, Truth, condition, find, upsert};
 
 pub use notes::notes;
 
@@ -114,7 +114,7 @@ pub fn status(report: Report<'_>) -> Option<CAPTControlPlaneStatus> {
 
 /// Whether a condition is True.
 fn holds(status: &CAPTControlPlaneStatus, name: &str) -> bool {
-    status.conditions.iter().any(|entry| entry.type_ == name && entry.status == Truth::True.as_str())
+    find(&status.conditions, name).is_some_and(|entry| entry.status == Truth::True.as_str())
 }
 
 fn put_secrets(status: &mut CAPTControlPlaneStatus, report: Report<'_>) {
@@ -154,7 +154,7 @@ fn apply_status(
 ) -> ControlPlaneApplyStatus {
     let past = before.workspace_template_status.clone().unwrap_or_default();
     let found = apply.status.as_ref();
-    let ready = found.and_then(|status| status.conditions.iter().find(|entry| entry.type_ == type_::READY));
+    let ready = found.and_then(|status| find(&status.conditions, type_::READY));
     let revision =
         found.and_then(|status| status.template_generation).map(|generation| generation.to_string());
     if let Some(trouble) = ready.filter(|ready| is_trouble(&ready.reason)) {
@@ -186,11 +186,11 @@ fn apply_status(
 
 /// Whether a condition's word calls for the user.
 fn is_trouble(reason: &str) -> bool {
-    Reason::ALL.iter().any(|known| known.is_trouble() && known.as_str() == reason)
+    Reason::find(reason).is_some_and(Reason::is_trouble)
 }
 
 fn phase(status: &CAPTControlPlaneStatus, report: Report<'_>) -> Phase {
-    let ready = status.conditions.iter().find(|entry| entry.type_ == type_::READY);
+    let ready = find(&status.conditions, type_::READY);
     let trouble =
         ready.is_some_and(|ready| ready.status != Truth::True.as_str() && is_trouble(&ready.reason));
     if report.control_plane.metadata.deletion_timestamp.is_some() {

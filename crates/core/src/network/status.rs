@@ -12,7 +12,7 @@ use super::decide::Step;
 use super::observed::WorkspaceFacts;
 use super::outputs::{self, Outputs};
 use crate::apply::Blocked;
-use crate::condition::{Stamp, Truth, condition, upsert};
+use crate::condition::{Stamp, Statement, Truth, condition, upsert};
 use crate::tie;
 
 pub use notes::notes;
@@ -64,7 +64,7 @@ pub fn status(report: Report<'_>) -> Option<CAPTClusterStatus> {
 
     upsert(&mut status.conditions, condition(type_::PAUSED, Truth::False, Reason::NotPaused, "", &stamp));
     for name in [type_::READY, type_::VPC_READY] {
-        let words::Statement { truth, reason, message } = &statement;
+        let Statement { truth, reason, message } = &statement;
         upsert(&mut status.conditions, condition(name, *truth, *reason, message, &stamp));
     }
     Some(status)
@@ -85,7 +85,7 @@ fn follow_outputs(status: &mut CAPTClusterStatus, report: Report<'_>, read: &Out
 
 /// What the apply reported. What was applied is told when it has succeeded, as earlier versions did: until then it would only
 /// cost a write.
-fn follow_apply(status: &mut CAPTClusterStatus, report: Report<'_>, statement: &words::Statement) {
+fn follow_apply(status: &mut CAPTClusterStatus, report: Report<'_>, statement: &Statement) {
     let Some(apply) = report.apply else {
         if let Some(known) = &mut status.workspace_template_status {
             known.ready = status.ready;

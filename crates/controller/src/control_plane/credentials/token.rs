@@ -1,11 +1,11 @@
 //! The token of a control plane whose tokens CAPT makes: kept until it is time, then made anew.
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use capt_api::CAPTControlPlane;
 use capt_api::names::Reason;
 use capt_core::apply::Blocked;
+use capt_core::cause::sentence;
 use capt_core::control_plane::connection::{Access, EksAccess, Source};
 use capt_core::control_plane::names;
 use capt_core::control_plane::secrets::{Times, Token, is_ours, times_of};
@@ -163,17 +163,6 @@ pub(in crate::control_plane) fn request(access: &EksAccess) -> Request {
     let EksAccess { cluster_name, region, role_arn, external_id } = access;
     let role = role_arn.as_ref().map(|arn| Role { arn: arn.clone(), external_id: external_id.clone() });
     Request { region: region.clone(), cluster_name: cluster_name.clone(), role }
-}
-
-/// An error with its causes, each once.
-fn sentence(error: &capt_eks::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use capt_api::names::Reason;
 use capt_core::apply::Blocked;
+use capt_core::cause::sentence;
 use capt_core::workspace::decide::Operation;
 use capt_core::workspace::lock::{Holder, Lock};
 use capt_core::workspace::observed::{Ended, Ending, Failure, Planned, PlannedAction, PlannedChange, Retry};
@@ -128,19 +129,5 @@ fn failure(error: &Error, attempt: u32, kept_inputs: bool, destroying: bool) -> 
 
 fn reason(error: &Error) -> Reason {
     let word = error.reason();
-    Reason::ALL.iter().copied().find(|reason| reason.as_str() == word).unwrap_or(Reason::TerraformFailed)
-}
-
-/// What went wrong, with its causes, each once.
-fn sentence(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(source) = cause {
-        let told = source.to_string();
-        if !text.contains(&told) {
-            text = format!("{text}: {told}");
-        }
-        cause = source.source();
-    }
-    text
+    Reason::find(word).unwrap_or(Reason::TerraformFailed)
 }

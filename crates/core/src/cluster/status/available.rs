@@ -5,8 +5,7 @@ use capt_api::capi::Polarity;
 use capt_api::names::{Reason, condition as type_};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
-use super::find;
-use crate::condition::{Stamp, Truth, condition, cut};
+use crate::condition::{Stamp, Truth, condition, cut, find};
 
 const LONGEST_MESSAGE: usize = 10_240;
 

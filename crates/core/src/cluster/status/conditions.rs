@@ -4,31 +4,18 @@ use capt_api::capi::ClusterInitialization;
 use capt_api::names::{Reason, condition as type_};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
+use super::Report;
 use super::available::available;
-use super::{Report, find};
 use crate::cluster::decide::Step;
 use crate::cluster::endpoint::{self, Offer};
 use crate::cluster::observed::{Part, Referent, Role};
-use crate::condition::{Stamp, Truth, condition, cut};
+use crate::condition::{Stamp, Statement, Truth, cut, find};
 use crate::standing::Standing;
 
 const LONGEST_MESSAGE: usize = 4096;
 
-/// A condition without its type.
-struct Statement {
-    truth: Truth,
-    reason: Reason,
-    message: String,
-}
-
 fn say(truth: Truth, reason: Reason, message: impl Into<String>) -> Statement {
-    Statement { truth, reason, message: message.into() }
-}
-
-impl Statement {
-    fn about(&self, type_: &str, stamp: &Stamp) -> Condition {
-        condition(type_, self.truth, self.reason, &cut(&self.message, LONGEST_MESSAGE), stamp)
-    }
+    Statement::new(truth, reason, cut(&message.into(), LONGEST_MESSAGE))
 }
 
 /// Every condition of the Cluster that is CAPT's.
@@ -44,12 +31,12 @@ pub(super) fn all(
     let mut all = vec![
         part(report, Role::Network, once.infrastructure_provisioned == Some(true), stamp),
         part(report, Role::ControlPlane, once.control_plane_initialized == Some(true), stamp),
-        initialized(report, once).about(type_::CONTROL_PLANE_INITIALIZED, stamp),
+        initialized(report, once).into_condition(type_::CONTROL_PLANE_INITIALIZED, stamp),
         reachable(report, stamp),
-        rolling_out(&seen.control_plane).about(type_::ROLLING_OUT, stamp),
-        no_workers.about(type_::WORKERS_AVAILABLE, stamp),
-        deleting(report).about(type_::DELETING, stamp),
-        not_paused.about(type_::PAUSED, stamp),
+        rolling_out(&seen.control_plane).into_condition(type_::ROLLING_OUT, stamp),
+        no_workers.into_condition(type_::WORKERS_AVAILABLE, stamp),
+        deleting(report).into_condition(type_::DELETING, stamp),
+        not_paused.into_condition(type_::PAUSED, stamp),
     ];
     keep_times(&mut all, before);
     let mut summary = vec![available(report.cluster, seen.standing == Standing::Deleting, &all, stamp)];
@@ -77,9 +64,8 @@ fn part(report: Report<'_>, role: Role, once: bool, stamp: &Stamp) -> Condition 
     };
     match report.seen.referent(role) {
         Referent::There(part) => mirrored(target, part.condition(source), &silent(role, part, once), stamp),
-        absent => {
-            not_there(role, absent, once, report.seen.standing == Standing::Deleting).about(target, stamp)
-        }
+        absent => not_there(role, absent, once, report.seen.standing == Standing::Deleting)
+            .into_condition(target, stamp),
     }
 }
 
@@ -145,7 +131,7 @@ fn not_there(role: Role, referent: &Referent, once: bool, deleting: bool) -> Sta
 
 /// Says of the Cluster what a part says of itself, with the time at which the part began to say so.
 fn mirrored(target: &str, source: Option<&Condition>, fallback: &Statement, stamp: &Stamp) -> Condition {
-    let Some(source) = source else { return fallback.about(target, stamp) };
+    let Some(source) = source else { return fallback.clone().into_condition(target, stamp) };
     let known = [Truth::True, Truth::False].into_iter().find(|truth| truth.as_str() == source.status);
     let reason = if source.reason.is_empty() { fallback.reason.as_str() } else { &source.reason };
     Condition {

@@ -4,12 +4,9 @@ use capt_api::capi::ClusterStatus;
 use capt_api::names::{Reason, condition as type_};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
-use super::{Phase, Report, find};
-use crate::condition::Truth;
-use crate::note::Note;
-
-/// What an Event says at the end of a pause. The condition says nothing then, as Cluster API has it.
-const GOES_ON: &str = "reconciling goes on";
+use super::{Phase, Report};
+use crate::condition::{Truth, find};
+use crate::note::{GOES_ON, Note};
 
 /// What is told of a part by the Cluster only. All else the part tells itself.
 const OF_REFERENCES: [Reason; 5] = [

@@ -5,36 +5,15 @@ use capt_api::names::{Reason, condition as type_};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
 use super::{Probe, Report, Secrets};
-use crate::apply::Blocked;
-use crate::condition::{Stamp, Truth, condition, upsert};
+use crate::condition::{Stamp, Statement, Truth, upsert};
 use crate::control_plane::decide::{self, Step};
 use crate::control_plane::names;
 use crate::control_plane::observed::WorkspaceSeen;
 
-/// A condition without its type.
-struct Statement {
-    truth: Truth,
-    reason: Reason,
-    message: String,
-}
-
-impl Statement {
-    fn new(truth: Truth, reason: Reason, message: impl Into<String>) -> Self {
-        Self { truth, reason, message: message.into() }
-    }
-}
-
-impl From<&Blocked> for Statement {
-    fn from(blocked: &Blocked) -> Self {
-        Self::new(Truth::False, blocked.reason, blocked.message.clone())
-    }
-}
-
 /// Puts all conditions in, for a status whose other fields are there.
 pub(super) fn put(status: &mut CAPTControlPlaneStatus, report: Report<'_>, stamp: &Stamp) {
     let mut put = |name: &str, statement: Statement| {
-        let Statement { truth, reason, message } = statement;
-        upsert(&mut status.conditions, condition(name, truth, reason, &message, stamp));
+        upsert(&mut status.conditions, statement.into_condition(name, stamp));
     };
     put(type_::PAUSED, Statement::new(Truth::False, Reason::NotPaused, ""));
     put(type_::SECRETS_READY, secrets_ready(report.secrets));
@@ -46,8 +25,7 @@ pub(super) fn put(status: &mut CAPTControlPlaneStatus, report: Report<'_>, stamp
     let initialized = status.initialized;
     let rolling_out = rolling_out(status, report);
     let mut put = |name: &str, statement: Statement| {
-        let Statement { truth, reason, message } = statement;
-        upsert(&mut status.conditions, condition(name, truth, reason, &message, stamp));
+        upsert(&mut status.conditions, statement.into_condition(name, stamp));
     };
     put(type_::ROLLING_OUT, rolling_out);
     put(type_::AVAILABLE, available(initialized, report));
@@ -109,8 +87,7 @@ fn workspace_not_ready(report: Report<'_>) -> Option<Statement> {
 }
 
 fn known_reason(told: &Condition) -> Reason {
-    let known = Reason::ALL.iter().find(|reason| reason.as_str() == told.reason).copied();
-    match known {
+    match Reason::find(&told.reason) {
         Some(Reason::WorkspaceNotReady | Reason::WorkspaceMissing) | None => Reason::ControlPlaneNotReady,
         Some(reason) => reason,
     }

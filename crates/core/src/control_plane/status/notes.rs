@@ -2,13 +2,12 @@
 
 use capt_api::capt_control_plane::{CAPTControlPlaneStatus, SecretState};
 use capt_api::names::{Reason, condition as type_};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
 use super::Report;
-use crate::condition::Truth;
+use crate::condition::{Truth, find};
 use crate::control_plane::decide::Step;
 use crate::control_plane::secret_state;
-use crate::note::Note;
+use crate::note::{GOES_ON, Note, is_same_to_people};
 
 /// What was done, which way the Secrets went, and conditions that changed.
 pub fn notes(report: Report<'_>, next: &CAPTControlPlaneStatus) -> Vec<Note> {
@@ -58,16 +57,11 @@ fn secrets(report: Report<'_>) -> Option<Note> {
 }
 
 fn changed(name: &str, report: Report<'_>, next: &CAPTControlPlaneStatus, told: &[Note]) -> Option<Note> {
-    let find = |conditions: &[Condition]| conditions.iter().find(|entry| entry.type_ == name).cloned();
-    let before = report.control_plane.status.as_ref().and_then(|status| find(&status.conditions));
-    let after = find(&next.conditions)?;
-    let reason = *Reason::ALL.iter().find(|reason| reason.as_str() == after.reason)?;
-    let same = before.as_ref().is_some_and(|before| {
-        before.status == after.status
-            && before.reason == after.reason
-            && (!reason.is_trouble() || before.message == after.message)
-    });
-    let was_true = before.as_ref().is_some_and(|before| before.status == Truth::True.as_str());
+    let before = report.control_plane.status.as_ref().and_then(|status| find(&status.conditions, name));
+    let after = find(&next.conditions, name)?;
+    let reason = Reason::find(&after.reason)?;
+    let same = before.is_some_and(|before| is_same_to_people(before, after));
+    let was_true = before.is_some_and(|before| before.status == Truth::True.as_str());
     // Waiting at the beginning is no news, nor is what another Event of this reconcile says.
     let dull = match name {
         type_::PAUSED => before.is_none() && reason == Reason::NotPaused,
@@ -83,9 +77,9 @@ fn changed(name: &str, report: Report<'_>, next: &CAPTControlPlaneStatus, told: 
         return None;
     }
     let message = match reason {
-        Reason::NotPaused => "reconciling goes on".to_owned(),
+        Reason::NotPaused => GOES_ON.to_owned(),
         Reason::ControlPlaneReady => "the control plane is ready".to_owned(),
-        _ => after.message,
+        _ => after.message.clone(),
     };
     Some(Note { warning: reason.is_trouble(), reason, message })
 }

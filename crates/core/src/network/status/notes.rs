@@ -5,40 +5,29 @@ use capt_api::names::{Reason, condition as type_};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
 use super::Report;
-use crate::condition::Truth;
+use crate::condition::{Truth, find};
 use crate::network::decide::{Mode, Step};
-use crate::note::Note;
-
-/// What an Event says at the end of a pause. The condition says nothing then, as Cluster API has it.
-const GOES_ON: &str = "reconciling goes on";
+use crate::note::{GOES_ON, Note, is_same_to_people};
 
 /// What was done, and conditions that changed.
 pub fn notes(report: Report<'_>, next: &CAPTClusterStatus) -> Vec<Note> {
     let known = report.network.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
-    let changes = [type_::READY, type_::PAUSED].into_iter().filter_map(|name| {
-        let find = |conditions: &[Condition]| conditions.iter().find(|entry| entry.type_ == name).cloned();
-        change(find(known).as_ref(), &find(&next.conditions)?)
-    });
+    let changes = [type_::READY, type_::PAUSED]
+        .into_iter()
+        .filter_map(|name| change(find(known, name), find(&next.conditions, name)?));
     done(report).into_iter().chain(changes).collect()
 }
 
 /// A condition that changed, where it is news.
 fn change(before: Option<&Condition>, after: &Condition) -> Option<Note> {
-    let reason = *Reason::ALL.iter().find(|reason| reason.as_str() == after.reason)?;
+    let reason = Reason::find(&after.reason)?;
     let was_true = before.is_some_and(|before| before.status == Truth::True.as_str());
     let news = match reason {
         Reason::NotPaused | Reason::NetworkNotReady | Reason::WaitingForCluster => was_true,
-        _ => !before.is_some_and(|before| is_same_to_people(before, after, reason)),
+        _ => !before.is_some_and(|before| is_same_to_people(before, after)),
     };
     let message = if reason == Reason::NotPaused { GOES_ON.to_owned() } else { after.message.clone() };
     news.then_some(Note { warning: reason.is_trouble(), reason, message })
-}
-
-/// Progress within one reason is no news; another trouble is.
-fn is_same_to_people(before: &Condition, after: &Condition, reason: Reason) -> bool {
-    before.status == after.status
-        && before.reason == after.reason
-        && (!reason.is_trouble() || before.message == after.message)
 }
 
 /// What was done, where it is worth an Event by itself.

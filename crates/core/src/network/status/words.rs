@@ -6,31 +6,16 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
 use super::Report;
 use crate::apply::Blocked;
-use crate::condition::Truth;
+use crate::condition::{self, Statement, Truth};
 use crate::network::decide::Step;
 use crate::network::observed::{ControlPlane, WorkspaceFacts};
 
-/// A condition without its type.
-pub(super) struct Statement {
-    pub(super) truth: Truth,
-    pub(super) reason: Reason,
-    pub(super) message: String,
+fn ready(message: impl Into<String>) -> Statement {
+    Statement::new(Truth::True, Reason::NetworkReady, message)
 }
 
-impl Statement {
-    fn ready(message: impl Into<String>) -> Self {
-        Self { truth: Truth::True, reason: Reason::NetworkReady, message: message.into() }
-    }
-
-    fn not_ready(reason: Reason, message: impl Into<String>) -> Self {
-        Self { truth: Truth::False, reason, message: message.into() }
-    }
-}
-
-impl From<&Blocked> for Statement {
-    fn from(blocked: &Blocked) -> Self {
-        Self::not_ready(blocked.reason, blocked.message.clone())
-    }
+fn not_ready(reason: Reason, message: impl Into<String>) -> Statement {
+    Statement::new(Truth::False, reason, message)
 }
 
 /// What is said about the network. The Workspace's word counts where there is one: an apply that cannot be changed does not
@@ -45,10 +30,10 @@ pub(super) fn statement(report: Report<'_>, vpc: Option<&str>, problems: &[Strin
         _ => failed,
     };
     if let Step::Use { vpc } = report.step {
-        return Statement::ready(format!("VPC `{vpc}` was there already and is used as it is"));
+        return ready(format!("VPC `{vpc}` was there already and is used as it is"));
     }
     match (is_running(report), blocked) {
-        (true, blocked) => Statement::ready(running(report, vpc, problems, blocked)),
+        (true, blocked) => ready(running(report, vpc, problems, blocked)),
         (false, Some(blocked)) => blocked.into(),
         (false, None) => coming(report),
     }
@@ -82,30 +67,30 @@ fn running(report: Report<'_>, vpc: Option<&str>, problems: &[String], blocked: 
 /// the status is not written with every step.
 fn coming(report: Report<'_>) -> Statement {
     let Some(apply) = report.apply else {
-        return Statement::not_ready(Reason::NetworkNotReady, "the network is about to be made");
+        return not_ready(Reason::NetworkNotReady, "the network is about to be made");
     };
     if let Some((reason, message)) = word(apply) {
-        return Statement::not_ready(reason, message);
+        return not_ready(reason, message);
     }
     let making = format!("{} makes the network", named(apply));
     let message =
         last_attempt(report).map_or_else(|| making.clone(), |attempt| format!("{making}; {attempt}"));
-    Statement::not_ready(Reason::NetworkNotReady, message)
+    not_ready(Reason::NetworkNotReady, message)
 }
 
 fn taken_down(report: Report<'_>) -> Statement {
     match report.step {
         Step::AwaitControlPlanes(control_planes) => {
-            Statement::not_ready(Reason::WaitingForControlPlane, awaited(control_planes))
+            not_ready(Reason::WaitingForControlPlane, awaited(control_planes))
         }
         Step::DeleteApply { name } | Step::AwaitDeletion { name } => {
             let told = report.apply.and_then(word);
             let (reason, message) = told.unwrap_or_else(|| {
                 (Reason::Deleting, format!("WorkspaceTemplateApply `{name}` is being deleted"))
             });
-            Statement::not_ready(reason, message)
+            not_ready(reason, message)
         }
-        _ => Statement::not_ready(Reason::Deleting, "this CAPTCluster is being deleted"),
+        _ => not_ready(Reason::Deleting, "this CAPTCluster is being deleted"),
     }
 }
 
@@ -132,8 +117,7 @@ fn word(apply: &WorkspaceTemplateApply) -> Option<(Reason, String)> {
         return Some((Reason::Paused, told(paused)));
     }
     let ready = find(apply, type_::READY).filter(|ready| ready.status != Truth::True.as_str())?;
-    let known = Reason::ALL.iter().find(|reason| reason.as_str() == ready.reason).copied();
-    match known.unwrap_or(Reason::NetworkNotReady) {
+    match Reason::find(&ready.reason).unwrap_or(Reason::NetworkNotReady) {
         Reason::WorkspaceNotReady | Reason::WorkspaceMissing | Reason::Deleting => None,
         reason => Some((reason, told(ready))),
     }
@@ -153,7 +137,7 @@ pub(super) fn failure(report: Report<'_>, statement: &Statement) -> Option<Strin
 }
 
 fn find<'apply>(apply: &'apply WorkspaceTemplateApply, type_: &str) -> Option<&'apply Condition> {
-    apply.status.as_ref()?.conditions.iter().find(|condition| condition.type_ == type_)
+    condition::find(&apply.status.as_ref()?.conditions, type_)
 }
 
 fn named(apply: &WorkspaceTemplateApply) -> String {

@@ -27,8 +27,7 @@ pub fn notes(report: Report<'_>, next: &WorkspaceStatus) -> Vec<Note> {
         let same = before.and_then(find).is_some_and(|before| {
             before.status == after.status && before.reason == after.reason && before.message == after.message
         });
-        let reason = specific(report, name)
-            .or_else(|| Reason::ALL.iter().copied().find(|reason| reason.as_str() == after.reason));
+        let reason = specific(report, name).or_else(|| Reason::find(&after.reason));
         if let Some(reason) = reason
             && !same
             && !notes.iter().any(|note| note.reason == reason)
