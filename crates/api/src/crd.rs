@@ -9,11 +9,13 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use kube::{CustomResourceExt, ResourceExt};
 use serde_json::Value;
 
+use crate::addon_stack::{AddonStack, AddonStackBinding};
 use crate::capi::Cluster;
 use crate::capt_cluster::{CAPTCluster, CAPTClusterTemplate};
 use crate::capt_control_plane::{CAPTControlPlane, CAPTControlPlaneTemplate};
 use crate::crossplane::{ProviderConfig, Workspace};
 use crate::names::{MANAGED_BY_CAPT, label};
+use crate::resource_set::{ClusterResourceSet, ClusterResourceSetBinding};
 use crate::workspace_template::WorkspaceTemplate;
 use crate::workspace_template_apply::WorkspaceTemplateApply;
 
@@ -34,7 +36,7 @@ const WRITE_THE_NEWER_CLUSTER: &str = "Clusters of the version v1beta1 are not t
 pub enum Foreign {
     /// Crossplane's Workspace and `ProviderConfig`.
     Terraform,
-    /// Cluster API's Cluster.
+    /// Cluster API's Cluster, `ClusterResourceSet` and its binding.
     ClusterApi,
 }
 
@@ -48,6 +50,8 @@ pub fn own() -> Vec<CustomResourceDefinition> {
         finished(CAPTControlPlaneTemplate::crd(), &[contract]),
         finished(WorkspaceTemplate::crd(), &[contract, (label::MOVE, "")]),
         finished(WorkspaceTemplateApply::crd(), &[contract, (label::MOVE_HIERARCHY, "")]),
+        finished(AddonStack::crd(), &[(label::MOVE, "")]),
+        finished(AddonStackBinding::crd(), &[(label::MOVE, "")]),
     ]
 }
 
@@ -55,7 +59,11 @@ pub fn own() -> Vec<CustomResourceDefinition> {
 pub fn foreign(which: Foreign) -> Vec<CustomResourceDefinition> {
     match which {
         Foreign::Terraform => vec![finished(Workspace::crd(), &[]), finished(ProviderConfig::crd(), &[])],
-        Foreign::ClusterApi => vec![with_earlier_version(finished(Cluster::crd(), &[]))],
+        Foreign::ClusterApi => vec![
+            with_earlier_version(finished(Cluster::crd(), &[])),
+            finished(ClusterResourceSet::crd(), &[]),
+            finished(ClusterResourceSetBinding::crd(), &[]),
+        ],
     }
 }
 

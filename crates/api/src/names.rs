@@ -41,8 +41,20 @@ pub const CLUSTER_FIELD_MANAGER: &str = "capt-cluster";
 /// The type of Cluster API's Secrets.
 pub const CLUSTER_SECRET_TYPE: &str = "cluster.x-k8s.io/secret";
 
+/// The type of Secrets with manifests.
+pub const RESOURCE_SET_SECRET_TYPE: &str = "addons.cluster.x-k8s.io/resource-set";
+
+/// The field manager of what the embedded `ClusterResourceSet` controller brings to clusters.
+pub const RESOURCE_SET_FIELD_MANAGER: &str = "capt-resource-set";
+
+/// The field manager of gate labels and of the condition that CAPT puts on Clusters, and the beginning of the field managers
+/// of what add-ons bring to clusters.
+pub const ADDON_FIELD_MANAGER: &str = "capt-addons";
+
 /// API groups.
 pub mod group {
+    /// Kinds of add-ons.
+    pub const ADDONS: &str = "addons.cluster.x-k8s.io";
     /// Kinds of the network and of Terraform templates.
     pub const INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io";
     /// Kinds of the control plane.
@@ -84,6 +96,10 @@ pub mod label {
     pub const WORKSPACE: &str = "capt.cluster.x-k8s.io/workspace";
     /// On what the Terraform engine keeps of a Workspace: what it is (`state`, `record`, `snapshot`, `plan`, `access`).
     pub const ROLE: &str = "capt.cluster.x-k8s.io/role";
+    /// On an `AddonStackBinding` and on a `ClusterResourceSet` of CAPT's: the name of the `AddonStack`, shortened if it is long.
+    pub const STACK: &str = "capt.cluster.x-k8s.io/addon-stack";
+    /// Flux: what carries this label with the value `Enabled` is looked at as soon as it changes.
+    pub const FLUX_WATCH: &str = "reconcile.fluxcd.io/watch";
     /// Terraform's kubernetes backend: on every part of a state.
     pub const TERRAFORM_STATE: &str = "tfstate";
     /// Terraform's kubernetes backend: the Terraform workspace that a state belongs to.
@@ -156,6 +172,14 @@ pub mod annotation {
     pub const RENEW_AT: &str = "capt.cluster.x-k8s.io/renew-at";
     /// On a Secret, `ConfigMap`, Workspace or Namespace: the namespaces that may refer to it, separated by commas, or `*`.
     pub const GRANTED_TO: &str = "capt.cluster.x-k8s.io/granted-to";
+    /// In a workload cluster, on what an add-on brings: whose it is (`namespace/cluster/stack/addon`).
+    pub const ADDON: &str = "capt.cluster.x-k8s.io/addon";
+    /// In a workload cluster, on a Secret with values: names what is in it.
+    pub const VALUES_DIGEST: &str = "capt.cluster.x-k8s.io/values-digest";
+    /// On an `AddonStackBinding`: a new value brings everything to the cluster again, and asks Flux to look at once.
+    pub const REQUESTED_AT: &str = "capt.cluster.x-k8s.io/requested-at";
+    /// Flux: a new value asks for a reconcile.
+    pub const FLUX_REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
     /// On a `WorkspaceTemplate`: `"true"` carries the module to the Workspace although CAPT cannot read it.
     pub const SKIP_MODULE_CHECK: &str = "capt.cluster.x-k8s.io/skip-module-check";
 }
@@ -174,6 +198,10 @@ pub mod finalizer {
     pub const CONTROL_PLANE: &str = "capt.cluster.x-k8s.io/control-plane";
     /// Cluster API: holds a Cluster until everything of it is gone. Its own, so that either of us can let go of it.
     pub const CLUSTER: &str = "cluster.cluster.x-k8s.io";
+    /// Holds an `AddonStack` or `AddonStackBinding` until what it brought is taken away, or is to stay.
+    pub const ADDONS: &str = "capt.cluster.x-k8s.io/addons";
+    /// Cluster API: holds a `ClusterResourceSet` until the bindings no longer name it. Its own, so that either of us can let go.
+    pub const RESOURCE_SET: &str = "addons.cluster.x-k8s.io";
     /// What the earlier Go implementation put on the same objects; removed together with ours.
     pub const LEGACY: &str = "infrastructure.cluster.x-k8s.io/finalizer";
     /// As [`LEGACY`], on a `CAPTCluster`.
@@ -212,6 +240,10 @@ pub mod condition {
     pub const VPC_READY: &str = "VPCReady";
     /// Cluster API's word: the object is being taken down.
     pub const DELETING: &str = "Deleting";
+    /// On a Cluster: the add-ons of every stack that selects it are ready.
+    pub const ADDONS_READY: &str = "AddonsReady";
+    /// On a `ClusterResourceSet`: its resources are in every cluster that it selects.
+    pub const RESOURCES_APPLIED: &str = "ResourcesApplied";
     /// On a Cluster: its network is ready.
     pub const INFRASTRUCTURE_READY: &str = "InfrastructureReady";
     /// On a Cluster: its control plane could be reached once.

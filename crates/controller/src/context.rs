@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use capt_api::{
-    CAPTCluster, CAPTControlPlane, Cluster, Workspace, WorkspaceTemplate, WorkspaceTemplateApply,
+    AddonStack, AddonStackBinding, CAPTCluster, CAPTControlPlane, Cluster, ClusterResourceSet,
+    ClusterResourceSetBinding, Workspace, WorkspaceTemplate, WorkspaceTemplateApply,
 };
 use futures::channel::mpsc::UnboundedSender;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
@@ -16,13 +17,16 @@ use kube::runtime::events::Recorder;
 use kube::runtime::reflector::ObjectRef;
 use tokio::sync::{Semaphore, watch};
 
+use crate::addons::AddonMemories;
 use crate::control_plane::Credentials;
 use crate::error::{Error, Retry};
 use crate::index::{Dependent, Index, Name};
 use crate::metrics::{Kind, Metrics};
 use crate::options::Options;
+use crate::resources::Resources;
 use crate::secret_versions::SecretVersions;
 use crate::store::{Guarded, Held, Reader};
+use crate::workload::Workloads;
 use crate::workspace::Terraform;
 
 /// What every driver has at hand.
@@ -37,6 +41,16 @@ pub(crate) struct Context {
     pub(crate) clusters: Reader<Cluster>,
     pub(crate) networks: Reader<CAPTCluster>,
     pub(crate) control_planes: Reader<CAPTControlPlane>,
+    pub(crate) stacks: Reader<AddonStack>,
+    pub(crate) stack_bindings: Reader<AddonStackBinding>,
+    pub(crate) resource_sets: Reader<ClusterResourceSet>,
+    pub(crate) resource_set_bindings: Reader<ClusterResourceSetBinding>,
+    /// What is kept of `ConfigMaps` and Secrets with manifests.
+    pub(crate) resources: Resources,
+    /// Clients to the clusters themselves.
+    pub(crate) workloads: Workloads,
+    /// What is remembered of add-ons in clusters.
+    pub(crate) addons: AddonMemories,
     pub(crate) secrets: SecretVersions,
     /// Whether it is known which Secrets there are.
     pub(crate) secrets_listed: watch::Sender<bool>,

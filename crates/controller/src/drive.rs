@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 use capt_api::names::Reason;
 use capt_core::apply::status::Note;
@@ -22,9 +23,18 @@ use crate::events;
 use crate::metrics::Kind;
 use crate::store::{Guarded, Reader, key_of};
 
+/// How many objects of a kind are looked at together, and how soon.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// So many at the same time.
+    pub(crate) concurrency: u16,
+    /// After nothing more was heard of an object for so long: what comes together is looked at together.
+    pub(crate) after: Duration,
+}
+
 /// Reconciles what comes through the queue until `shutdown`; what runs then is allowed to end.
 pub(crate) async fn drive<K, R, F>(
-    kind: Kind,
+    (kind, pace): (Kind, Pace),
     known: &Reader<K>,
     queue: UnboundedReceiver<ObjectRef<Guarded<K>>>,
     reconcile: R,
@@ -35,7 +45,6 @@ pub(crate) async fn drive<K, R, F>(
     R: Fn(K, Arc<Context>) -> F + Copy + Send + Sync + 'static,
     F: Future<Output = Result<Action, Error>> + Send + 'static,
 {
-    let concurrency = context.options.concurrency;
     let queue = queue.map(Ok::<_, Infallible>).take_until(shutdown.cancelled_owned());
     let reconciler = move |object: Arc<Guarded<K>>, context: Arc<Context>| {
         let span = info_span!(
@@ -59,7 +68,7 @@ pub(crate) async fn drive<K, R, F>(
     let error_policy = move |object: Arc<Guarded<K>>, error: &Error, context: Arc<Context>| {
         context.attempts.failed(kind, key_of(object.meta()), error)
     };
-    let config = Config::default().concurrency(concurrency);
+    let config = Config::default().concurrency(pace.concurrency).debounce(pace.after);
     applier(reconciler, error_policy, context, known.store().clone(), queue, config)
         .for_each(|result| async move {
             match result {

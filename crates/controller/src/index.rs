@@ -24,6 +24,12 @@ pub(crate) enum Dependent {
     ControlPlane(Name),
     /// A Cluster, where CAPT looks after those itself.
     Cluster(Name),
+    /// An `AddonStack`.
+    Stack(Name),
+    /// An `AddonStackBinding`.
+    StackBinding(Name),
+    /// A `ClusterResourceSet`, where CAPT looks after those itself.
+    ResourceSet(Name),
 }
 
 /// Something that an object depends on.
@@ -45,6 +51,16 @@ pub(crate) enum Dependency {
     Cluster(Name),
     /// A Cluster with its status.
     ClusterStatus(Name),
+    /// The Clusters of a namespace, but for their status: which there are and what labels they have.
+    Clusters(String),
+    /// An `AddonStack`, but for its status.
+    Stack(Name),
+    /// The `AddonStackBindings` of a namespace, with their status.
+    StackBindings(String),
+    /// The `ClusterResourceSets` of a namespace, with their status.
+    ResourceSets(String),
+    /// A `ClusterResourceSetBinding`.
+    ResourceSetBinding(Name),
     /// A Secret.
     Secret(Name),
     /// A `ConfigMap`.

@@ -2,9 +2,11 @@
 //!
 //! Decisions are made in `capt-core`; this crate sees, acts and tells.
 
+mod addons;
 mod cluster;
 mod context;
 mod control_plane;
+mod deliver;
 mod diagnostics;
 mod drive;
 mod error;
@@ -17,13 +19,16 @@ mod leader;
 pub mod manager;
 mod metrics;
 mod network;
+mod notify;
 pub mod options;
 mod owned_apply;
 pub mod rbac;
+mod resources;
 mod secret_versions;
 mod stop;
 mod store;
 mod watches;
+mod workload;
 mod workspace;
 mod workspace_template;
 mod workspace_template_apply;

@@ -14,19 +14,22 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
+use crate::addons::AddonMemories;
 use crate::context::{Attempts, Context};
 use crate::control_plane::Credentials;
 use crate::diagnostics::{self, Readiness};
-use crate::drive::drive;
+use crate::drive::{Pace, drive};
 use crate::index::Index;
 use crate::leader::Leadership;
 use crate::metrics::{Kind, Metrics};
 use crate::options::Options;
+use crate::resources::Resources;
 use crate::secret_versions::SecretVersions;
 use crate::store::{Guarded, Presence, Reader};
+use crate::workload::Workloads;
 use crate::watches::{self, Queues, Writers};
 use crate::workspace::{self, Terraform};
-use crate::{cluster, control_plane, network, workspace_template, workspace_template_apply};
+use crate::{addons, cluster, control_plane, network, workspace_template, workspace_template_apply};
 
 /// How long running reconciles may take to end. Each can be cut off between any two lines.
 const GRACE: Duration = Duration::from_secs(3);
@@ -36,6 +39,15 @@ const FAREWELL: Duration = Duration::from_millis(500);
 
 /// How many clusters are asked at the same time.
 const MOST_PROBES: usize = 16;
+
+/// How many clusters are brought add-ons at the same time.
+const MOST_CLUSTERS: u16 = 64;
+
+/// How long is waited for more to tell of the same stack.
+const GATHERING: Duration = Duration::from_millis(100);
+
+/// How many clients to clusters are kept.
+const MOST_CLIENTS: usize = 256;
 
 /// Where control planes are announced.
 type ControlPlanes = UnboundedSender<ObjectRef<Guarded<capt_api::CAPTControlPlane>>>;
@@ -119,6 +131,9 @@ impl Manager {
         let (network_sender, networks) = unbounded();
         let (control_plane_sender, control_planes) = unbounded();
         let (cluster_sender, clusters) = unbounded();
+        let (stack_sender, stacks) = unbounded();
+        let (stack_binding_sender, stack_bindings) = unbounded();
+        let (resource_set_sender, resource_sets) = unbounded();
         let (context, writers) = self.context(control_plane_sender.clone());
         let queues = Queues {
             applies: apply_sender,
@@ -127,6 +142,9 @@ impl Manager {
             networks: network_sender,
             control_planes: control_plane_sender,
             clusters: cluster_sender,
+            stacks: stack_sender,
+            stack_bindings: stack_binding_sender,
+            resource_sets: resource_set_sender,
         };
         if let Some(terraform) = &self.terraform {
             terraform.begin_leadership();
@@ -139,7 +157,17 @@ impl Manager {
             () = listed(&context) => {
                 readiness.send_replace(Readiness::Acting);
                 info!("watching and reconciling");
-                let announced = Queued { applies, templates, workspaces, networks, control_planes, clusters };
+                let announced = Queued {
+                    applies,
+                    templates,
+                    workspaces,
+                    networks,
+                    control_planes,
+                    clusters,
+                    stacks,
+                    stack_bindings,
+                    resource_sets,
+                };
                 reconcile(&context, announced, &stop).await;
             }
         }
@@ -160,6 +188,10 @@ impl Manager {
         let (clusters, cluster_writer) = reflector::store();
         let (networks, network_writer) = reflector::store();
         let (control_planes, control_plane_writer) = reflector::store();
+        let (stacks, stack_writer) = reflector::store();
+        let (stack_bindings, stack_binding_writer) = reflector::store();
+        let (resource_sets, resource_set_writer) = reflector::store();
+        let (resource_set_bindings, resource_set_binding_writer) = reflector::store();
         let reporter = Reporter::from("capt");
         let context = Context {
             recorder: Recorder::new(self.client.clone(), reporter),
@@ -173,6 +205,13 @@ impl Manager {
             clusters: Reader::new(clusters),
             networks: Reader::new(networks),
             control_planes: Reader::new(control_planes),
+            stacks: Reader::new(stacks),
+            stack_bindings: Reader::new(stack_bindings),
+            resource_sets: Reader::new(resource_sets),
+            resource_set_bindings: Reader::new(resource_set_bindings),
+            resources: Resources::default(),
+            workloads: Workloads::new(MOST_CLIENTS),
+            addons: AddonMemories::default(),
             secrets: SecretVersions::default(),
             secrets_listed: watch::Sender::new(false),
             credentials: Credentials::default(),
@@ -189,6 +228,10 @@ impl Manager {
             clusters: cluster_writer,
             networks: network_writer,
             control_planes: control_plane_writer,
+            stacks: stack_writer,
+            stack_bindings: stack_binding_writer,
+            resource_sets: resource_set_writer,
+            resource_set_bindings: resource_set_binding_writer,
         };
         (Arc::new(context), writers)
     }
@@ -224,14 +267,32 @@ struct Queued {
     networks: UnboundedReceiver<ObjectRef<Guarded<capt_api::CAPTCluster>>>,
     control_planes: UnboundedReceiver<ObjectRef<Guarded<capt_api::CAPTControlPlane>>>,
     clusters: UnboundedReceiver<ObjectRef<Guarded<capt_api::Cluster>>>,
+    stacks: UnboundedReceiver<ObjectRef<Guarded<capt_api::AddonStack>>>,
+    stack_bindings: UnboundedReceiver<ObjectRef<Guarded<capt_api::AddonStackBinding>>>,
+    resource_sets: UnboundedReceiver<ObjectRef<Guarded<capt_api::ClusterResourceSet>>>,
 }
 
 async fn reconcile(context: &Arc<Context>, queued: Queued, stop: &CancellationToken) {
-    let Queued { applies, templates, workspaces, networks, control_planes, clusters } = queued;
+    let Queued {
+        applies,
+        templates,
+        workspaces,
+        networks,
+        control_planes,
+        clusters,
+        stacks,
+        stack_bindings,
+        resource_sets: _,
+    } = queued;
+    let usual = Pace { concurrency: context.options.concurrency, after: Duration::ZERO };
+    // What is told of many clusters in the same moment is told once.
+    let gathering = Pace { after: GATHERING, ..usual };
+    // Clusters that do not answer must not hold up others.
+    let wide = Pace { concurrency: usual.concurrency.max(MOST_CLUSTERS), ..usual };
     let drivers = async {
         tokio::join!(
             drive(
-                Kind::WorkspaceTemplateApply,
+                (Kind::WorkspaceTemplateApply, usual),
                 &context.applies,
                 applies,
                 workspace_template_apply::reconcile,
@@ -239,7 +300,7 @@ async fn reconcile(context: &Arc<Context>, queued: Queued, stop: &CancellationTo
                 stop.clone(),
             ),
             drive(
-                Kind::WorkspaceTemplate,
+                (Kind::WorkspaceTemplate, usual),
                 &context.templates,
                 templates,
                 workspace_template::reconcile,
@@ -247,7 +308,7 @@ async fn reconcile(context: &Arc<Context>, queued: Queued, stop: &CancellationTo
                 stop.clone(),
             ),
             drive(
-                Kind::Workspace,
+                (Kind::Workspace, usual),
                 &context.workspaces,
                 workspaces,
                 workspace::reconcile,
@@ -255,7 +316,7 @@ async fn reconcile(context: &Arc<Context>, queued: Queued, stop: &CancellationTo
                 stop.clone(),
             ),
             drive(
-                Kind::CAPTCluster,
+                (Kind::CAPTCluster, usual),
                 &context.networks,
                 networks,
                 network::reconcile,
@@ -263,7 +324,7 @@ async fn reconcile(context: &Arc<Context>, queued: Queued, stop: &CancellationTo
                 stop.clone(),
             ),
             drive(
-                Kind::CAPTControlPlane,
+                (Kind::CAPTControlPlane, usual),
                 &context.control_planes,
                 control_planes,
                 control_plane::reconcile,
@@ -271,10 +332,26 @@ async fn reconcile(context: &Arc<Context>, queued: Queued, stop: &CancellationTo
                 stop.clone(),
             ),
             drive(
-                Kind::Cluster,
+                (Kind::Cluster, usual),
                 &context.clusters,
                 clusters,
                 cluster::reconcile,
+                Arc::clone(context),
+                stop.clone(),
+            ),
+            drive(
+                (Kind::AddonStack, gathering),
+                &context.stacks,
+                stacks,
+                addons::stack::reconcile,
+                Arc::clone(context),
+                stop.clone(),
+            ),
+            drive(
+                (Kind::AddonStackBinding, wide),
+                &context.stack_bindings,
+                stack_bindings,
+                addons::binding::reconcile,
                 Arc::clone(context),
                 stop.clone(),
             ),
@@ -300,6 +377,10 @@ async fn listed(context: &Context) {
         context.clusters.presence(),
         context.networks.presence(),
         context.control_planes.presence(),
+        context.stacks.presence(),
+        context.stack_bindings.presence(),
+        context.resource_sets.presence(),
+        context.resource_set_bindings.presence(),
     ];
     for mut presence in presences {
         // The sender lives in the context.

@@ -1,13 +1,17 @@
 //! Prometheus metrics. Every label is an enum, so that the number of series is bounded.
 
+mod addons;
+mod notifications;
 mod secrets;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use capt_api::addon_stack::StepStatus;
 use capt_api::engine_status::RunOperation;
 use capt_api::names::Reason;
+use capt_core::addon::decide::Progress;
 use capt_core::control_plane::status::Probe;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
@@ -18,7 +22,12 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
+use addons::AddonMetrics;
+pub(crate) use notifications::Notification;
+use notifications::NotificationMetrics;
 use secrets::SecretMetrics;
+
+use crate::index::Name;
 
 /// A kind that CAPT watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,6 +38,10 @@ pub(crate) enum Kind {
     Cluster,
     CAPTCluster,
     CAPTControlPlane,
+    AddonStack,
+    AddonStackBinding,
+    ClusterResourceSet,
+    ClusterResourceSetBinding,
     Secret,
     ConfigMap,
     Namespace,
@@ -122,6 +135,8 @@ pub(crate) struct Metrics {
     runs: Family<RunLabels, Counter>,
     run_durations: Family<RunLabels, Histogram>,
     secrets: SecretMetrics,
+    addons: AddonMetrics,
+    notifications: NotificationMetrics,
 }
 
 impl Metrics {
@@ -164,6 +179,8 @@ impl Metrics {
             run_durations.clone(),
         );
         let secrets = SecretMetrics::register(&mut registry);
+        let addons = AddonMetrics::register(&mut registry);
+        let notifications = NotificationMetrics::register(&mut registry);
         Self {
             registry: Arc::new(registry),
             reconciles,
@@ -175,6 +192,8 @@ impl Metrics {
             runs,
             run_durations,
             secrets,
+            addons,
+            notifications,
         }
     }
 
@@ -200,6 +219,30 @@ impl Metrics {
         let labels = RunLabels { operation: OperationLabel(operation), result };
         self.runs.get_or_create(&labels).inc();
         self.run_durations.get_or_create(&labels).observe(duration.as_secs_f64());
+    }
+
+    /// What was told of an add-on in a cluster.
+    pub(crate) fn step_told(&self, before: Option<&StepStatus>, told: &StepStatus, progress: &Progress) {
+        let again = before.is_some_and(|before| before.failures > 0);
+        match &progress.delivered {
+            Some(done) => self.addons.delivered(done.is_ok(), again),
+            None if matches!(progress.values, Some(Err(_))) => self.addons.delivered(false, again),
+            None => {}
+        }
+        let was_ready = before.is_some_and(|before| before.ready_once.is_some());
+        if let (Some(ready), Some(started), false) = (&told.ready_once, &told.started, was_ready) {
+            self.addons.ready(Duration::try_from(ready.0.duration_since(started.0)).unwrap_or_default());
+        }
+    }
+
+    /// Where the add-ons of a binding are now; nowhere where it is gone.
+    pub(crate) fn steps(&self, binding: &Name, steps: &[StepStatus]) {
+        self.addons.steps(binding, steps);
+    }
+
+    /// The webhook was told of an add-on, or could not be.
+    pub(crate) fn notified(&self, result: Notification) {
+        self.notifications.count(result);
     }
 
     pub(crate) fn leads(&self, leads: bool) {

@@ -1,5 +1,7 @@
 //! What the manager can be told.
 
+mod notifications;
+
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,6 +11,8 @@ use std::time::Duration;
 use capt_eks::{AmbientIdentity, Minter};
 use capt_terraform::Engine;
 use k8s_openapi::jiff::Timestamp;
+
+pub use notifications::{InvalidWebhookUrl, Notifications, WebhookUrl};
 
 /// What the manager can be told.
 #[derive(Clone, Debug)]
@@ -33,6 +37,8 @@ pub struct Options {
     pub clock: Clock,
     /// Who looks after Clusters.
     pub cluster_api: ClusterApiMode,
+    /// Where failed and recovered add-ons are told; `None` for nowhere but in their status, Events and metrics.
+    pub notifications: Option<Notifications>,
 }
 
 impl Default for Options {
@@ -48,6 +54,7 @@ impl Default for Options {
             tokens: Tokens::default(),
             clock: Clock::default(),
             cluster_api: ClusterApiMode::default(),
+            notifications: None,
         }
     }
 }

@@ -14,6 +14,7 @@ pub fn rules() -> Vec<PolicyRule> {
             crate::cluster::rules(),
             crate::network::rules(),
             crate::control_plane::rules(),
+            crate::addons::rules(),
             vec![
                 rule("apiextensions.k8s.io", &["customresourcedefinitions"], &["get", "list", "watch"]),
                 rule("events.k8s.io", &["events"], &["create", "patch"]),

@@ -1,5 +1,7 @@
 //! Which change brings up which object.
 
+mod addons;
+
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,7 +10,8 @@ use std::sync::Arc;
 use capt_api::flux::{Bucket, GitRepository, OciRepository, SourceKind};
 use capt_api::names::label;
 use capt_api::{
-    CAPTCluster, CAPTControlPlane, Cluster, ProviderConfig, Workspace, WorkspaceTemplate,
+    AddonStack, AddonStackBinding, CAPTCluster, CAPTControlPlane, Cluster, ClusterResourceSet,
+    ClusterResourceSetBinding, ProviderConfig, Workspace, WorkspaceTemplate,
     WorkspaceTemplateApply,
 };
 use capt_core::tie::ApplyKey;
@@ -40,6 +43,9 @@ pub(crate) struct Queues {
     pub(crate) networks: UnboundedSender<ObjectRef<Guarded<CAPTCluster>>>,
     pub(crate) control_planes: UnboundedSender<ObjectRef<Guarded<CAPTControlPlane>>>,
     pub(crate) clusters: UnboundedSender<ObjectRef<Guarded<Cluster>>>,
+    pub(crate) stacks: UnboundedSender<ObjectRef<Guarded<AddonStack>>>,
+    pub(crate) stack_bindings: UnboundedSender<ObjectRef<Guarded<AddonStackBinding>>>,
+    pub(crate) resource_sets: UnboundedSender<ObjectRef<Guarded<ClusterResourceSet>>>,
 }
 
 /// What the watches write into.
@@ -50,17 +56,36 @@ pub(crate) struct Writers {
     pub(crate) clusters: Writer<Guarded<Cluster>>,
     pub(crate) networks: Writer<Guarded<CAPTCluster>>,
     pub(crate) control_planes: Writer<Guarded<CAPTControlPlane>>,
+    pub(crate) stacks: Writer<Guarded<AddonStack>>,
+    pub(crate) stack_bindings: Writer<Guarded<AddonStackBinding>>,
+    pub(crate) resource_sets: Writer<Guarded<ClusterResourceSet>>,
+    pub(crate) resource_set_bindings: Writer<Guarded<ClusterResourceSetBinding>>,
 }
 
 /// Starts every watch.
 pub(crate) fn start(context: &Arc<Context>, writers: Writers, queues: &Queues, tasks: &mut JoinSet<()>) {
-    let Writers { applies, templates, workspaces, clusters, networks, control_planes } = writers;
+    let Writers {
+        applies,
+        templates,
+        workspaces,
+        clusters,
+        networks,
+        control_planes,
+        stacks,
+        stack_bindings,
+        resource_sets,
+        resource_set_bindings,
+    } = writers;
     tasks.spawn(follow_applies(Arc::clone(context), applies, queues.clone()));
     tasks.spawn(follow_templates(Arc::clone(context), templates, queues.clone()));
     tasks.spawn(follow_workspaces(Arc::clone(context), workspaces, queues.clone()));
     tasks.spawn(follow_clusters(Arc::clone(context), clusters, queues.clone()));
     tasks.spawn(follow_networks(Arc::clone(context), networks, queues.clone()));
     tasks.spawn(follow_control_planes(Arc::clone(context), control_planes, queues.clone()));
+    addons::follow_stacks(context, stacks, queues, tasks);
+    addons::follow_stack_bindings(context, stack_bindings, queues, tasks);
+    addons::follow_resource_sets(context, resource_sets, queues, tasks);
+    addons::follow_resource_set_bindings(context, resource_set_bindings, queues, tasks);
     tasks.spawn(await_workspaces(Arc::clone(context), queues.clone()));
     tasks.spawn(follow_owner_of_clusters(Arc::clone(context), queue_all_clusters(context, queues)));
     tasks.spawn(follow_kinds(Arc::clone(context), queue_all_clusters(context, queues)));
@@ -187,12 +212,13 @@ async fn follow_clusters(context: Arc<Context>, writer: Writer<Guarded<Cluster>>
         bring_up(&context, &queues, &Dependency::ClusterStatus(key.clone()));
         if changes.is_news(metadata, touch) {
             match touch {
-                Touch::There => queue_cluster(&queues, &key),
+                Touch::There => announce_to(&queues.clusters, &key),
                 Touch::Gone => {
                     context.index.forget(&Dependent::Cluster(key.clone()));
                     context.attempts.succeeded(Kind::Cluster, key.clone());
                 }
             }
+            bring_up(&context, &queues, &Dependency::Clusters(key.namespace.clone()));
             bring_up(&context, &queues, &Dependency::Cluster(key));
         }
     })
@@ -212,7 +238,7 @@ async fn follow_networks(context: Arc<Context>, writer: Writer<Guarded<CAPTClust
             let key = key_of(metadata);
             if changes.is_news(metadata, touch) {
                 match touch {
-                    Touch::There => queue_network(&queues, &key),
+                    Touch::There => announce_to(&queues.networks, &key),
                     Touch::Gone => {
                         context.index.forget(&Dependent::Network(key.clone()));
                         context.attempts.succeeded(Kind::CAPTCluster, key.clone());
@@ -242,7 +268,7 @@ async fn follow_control_planes(
             let key = key_of(metadata);
             if changes.is_news(metadata, touch) {
                 match touch {
-                    Touch::There => queue_control_plane(&queues, &key),
+                    Touch::There => announce_to(&queues.control_planes, &key),
                     Touch::Gone => {
                         context.index.forget(&Dependent::ControlPlane(key.clone()));
                         context.attempts.succeeded(Kind::CAPTControlPlane, key.clone());
@@ -322,13 +348,17 @@ fn announce_secrets(context: &Arc<Context>, queues: &Queues) -> impl FnMut(Heard
 }
 
 fn bring_up(context: &Context, queues: &Queues, dependency: &Dependency) {
+    context.resources.changed(dependency);
     for dependent in context.index.dependents(dependency) {
         match dependent {
             Dependent::Apply(key) => queue(queues, &key),
             Dependent::Workspace(name) => queue_workspace(queues, &name),
-            Dependent::Network(key) => queue_network(queues, &key),
-            Dependent::ControlPlane(key) => queue_control_plane(queues, &key),
-            Dependent::Cluster(key) => queue_cluster(queues, &key),
+            Dependent::Network(key) => announce_to(&queues.networks, &key),
+            Dependent::ControlPlane(key) => announce_to(&queues.control_planes, &key),
+            Dependent::Cluster(key) => announce_to(&queues.clusters, &key),
+            Dependent::Stack(key) => announce_to(&queues.stacks, &key),
+            Dependent::StackBinding(key) => announce_to(&queues.stack_bindings, &key),
+            Dependent::ResourceSet(key) => announce_to(&queues.resource_sets, &key),
         }
     }
 }
@@ -343,28 +373,22 @@ fn queue_workspace(queues: &Queues, name: &str) {
     let _ = queues.workspaces.unbounded_send(ObjectRef::new(name));
 }
 
-fn queue_network(queues: &Queues, key: &Name) {
-    // The receiver lives as long as the watches.
-    let _ = queues.networks.unbounded_send(ObjectRef::new(&key.name).within(&key.namespace));
-}
-
-fn queue_control_plane(queues: &Queues, key: &Name) {
-    // The receiver lives as long as the watches.
-    let _ = queues.control_planes.unbounded_send(ObjectRef::new(&key.name).within(&key.namespace));
-}
-
 fn queue_all_clusters(context: &Arc<Context>, queues: &Queues) -> impl Fn() + Send + use<> {
     let (known, queues) = (context.clusters.clone(), queues.clone());
     move || {
         for cluster in known.all() {
-            queue_cluster(&queues, &key_of(&cluster.metadata));
+            announce_to(&queues.clusters, &key_of(&cluster.metadata));
         }
     }
 }
 
-fn queue_cluster(queues: &Queues, key: &Name) {
+/// Announces an object of a namespace.
+fn announce_to<K>(queue: &UnboundedSender<ObjectRef<Guarded<K>>>, key: &Name)
+where
+    K: Resource<DynamicType = ()> + Clone + 'static,
+{
     // The receiver lives as long as the watches.
-    let _ = queues.clusters.unbounded_send(ObjectRef::new(&key.name).within(&key.namespace));
+    let _ = queue.unbounded_send(ObjectRef::new(&key.name).within(&key.namespace));
 }
 
 fn apply_key(name: &Name) -> ApplyKey {

@@ -2,6 +2,7 @@
 //!
 //! No runtime, no client, no file system, no clock: `Cargo.toml` and `clippy.toml` of this crate keep it so.
 
+pub mod addon;
 pub mod apply;
 pub mod cause;
 pub mod certificate;
@@ -9,19 +10,25 @@ pub mod cluster;
 pub mod condition;
 pub mod control_plane;
 pub mod digest;
+pub mod duration;
 pub mod endpoint;
 pub mod grant;
 pub mod graph;
 pub mod kubeconfig;
 pub mod kubernetes_version;
 pub mod lease;
+pub mod manifest;
 pub mod module;
 pub mod name;
 pub mod network;
 pub mod note;
 pub mod owned_apply;
 pub mod placeholder;
+pub mod readiness;
+pub mod resource_set;
+pub mod selector;
 pub mod standing;
 pub mod template;
 pub mod tie;
+pub mod values;
 pub mod workspace;

@@ -303,4 +303,60 @@ reasons! {
     ReferenceUnsupported: Trouble,
     /// The spec cannot be used.
     SpecInvalid: Trouble,
+    /// Cluster API's word: a resource could not be brought to a cluster.
+    NotApplied: Trouble,
+    /// Cluster API's word: a Secret with manifests is not of the type that such Secrets have.
+    WrongSecretType: Trouble,
+    /// A `ConfigMap` or Secret with manifests does not exist.
+    ResourceMissing: Trouble,
+    /// A manifest cannot be read.
+    ManifestInvalid: Trouble,
+    /// A manifest asks for a value that the cluster's module does not give.
+    OutputMissing: Trouble,
+    /// The cluster does not serve a kind that a manifest is of.
+    KindNotServed: Trouble,
+    /// The cluster has no namespace of the name that a manifest gives.
+    NamespaceMissing: Trouble,
+    /// The cluster refused an object.
+    ObjectRefused: Trouble,
+    /// An object is brought to the cluster by somebody else already.
+    ObjectClaimed: Trouble,
+    /// The cluster cannot be reached with the credentials that are there.
+    ClusterUnreachable: Trouble,
+    /// The cluster has no credentials yet, or is not there yet.
+    WaitingForCredentials: Calm,
+    /// Others must be ready first.
+    WaitingForAddons: Calm,
+    /// The user holds the add-on by its gate label.
+    GateClosed: Calm,
+    /// No `ClusterResourceSet` selects the gate label.
+    ResourceSetMissing: Trouble,
+    /// The add-on is on its way to the cluster.
+    Delivering: Calm,
+    /// The add-on was brought to the cluster.
+    Delivered: Calm,
+    /// The add-on is in the cluster and not ready yet.
+    AddonNotReady: Calm,
+    /// The add-on should be ready by now; it is waited for all the same.
+    AddonOverdue: Trouble,
+    /// The add-on says that it has failed.
+    AddonFailed: Trouble,
+    /// The add-on was ready and no longer is.
+    AddonDegraded: Trouble,
+    /// The add-on is ready.
+    AddonReady: Calm,
+    /// What had failed is ready.
+    AddonRecovered: Calm,
+    /// Every add-on is ready.
+    AddonsReady: Calm,
+    /// An add-on is tried no more until something changes.
+    RetriesExhausted: Trouble,
+    /// What was changed in the cluster was brought in line.
+    DriftRepaired: Calm,
+    /// The add-on is being taken away.
+    Removing: Calm,
+    /// The add-on was taken away.
+    Removed: Calm,
+    /// No cluster is selected.
+    NoClusters: Calm,
 }

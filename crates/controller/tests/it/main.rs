@@ -4,6 +4,7 @@
 //! the drivers declare.
 #![expect(clippy::unwrap_used, reason = "a fixture that fails fails its test")]
 
+mod addons;
 mod applies;
 mod bad_input;
 mod cluster;

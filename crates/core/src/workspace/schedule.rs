@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use capt_api::workspace_template_apply::DriftPolicy;
-use k8s_openapi::jiff::{SignedDuration, Span, Timestamp};
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::observed::Memory;
-use crate::digest::short_digest;
+use crate::{digest::short_digest, duration};
 
 /// A shorter interval would plan all the time.
 const SHORTEST_INTERVAL: Duration = Duration::from_secs(10);
@@ -18,9 +18,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30 * 60);
 
 /// Reads an interval as Go writes durations, for example `1h30m`; `None` if it is not one, or not longer than nothing.
 pub fn interval(text: &str) -> Option<Duration> {
-    let span: Span = text.trim().parse().ok()?;
-    let length = SignedDuration::try_from(span).ok().filter(SignedDuration::is_positive)?;
-    Duration::try_from(length).ok().map(|length| length.clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL))
+    duration::parse(text).map(|length| length.clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL))
 }
 
 /// When a Workspace is compared with reality next. It depends on nothing but what is on record, so that a restart does not

@@ -1,0 +1,262 @@
+//! What an add-on brings to a cluster: manifests, rendered where that is asked for, and values.
+
+use std::collections::BTreeMap;
+
+use capt_api::addon_stack::Addon;
+use capt_api::names::Reason;
+use capt_api::resource_set::ResourceReference;
+use capt_api::{AddonStack, Cluster, ClusterResourceSet};
+use capt_core::addon::decide::Content;
+use capt_core::addon::route::Route;
+use capt_core::addon::sets::Now;
+use capt_core::apply::Blocked;
+use capt_core::control_plane::names;
+use capt_core::digest::{digest, short_digest};
+use capt_core::manifest::render::{Inputs, render, variables};
+use capt_core::manifest::{Manifest, duplicates, order};
+use capt_core::tie;
+use capt_core::values::{self, Wanted, releases};
+use k8s_openapi::api::core::v1::Secret;
+use kube::{Api, ResourceExt};
+use serde_json::json;
+
+use super::observe::{connection_secret, control_plane_name};
+use crate::context::Context;
+use crate::error::Error;
+use crate::index::Name;
+use crate::resources::{Loaded, Resource};
+
+/// Everything that is to be brought.
+pub(super) struct Whole {
+    /// What names it.
+    pub(super) content: Content,
+    /// The objects, in the order in which they are brought.
+    pub(super) manifests: Vec<Manifest>,
+    /// The Secrets with values.
+    pub(super) values: Vec<Wanted>,
+}
+
+/// What content is made of in one cluster.
+pub(super) struct Sources<'sources> {
+    pub(super) stack: &'sources AddonStack,
+    pub(super) cluster: &'sources Cluster,
+    pub(super) sets: &'sources [&'sources ClusterResourceSet],
+    pub(super) context: &'sources Context,
+    /// The outputs of the cluster's module, once they were read.
+    outputs: Option<Option<BTreeMap<String, Vec<u8>>>>,
+}
+
+type Answer<T> = Result<Result<T, Blocked>, Error>;
+
+impl<'sources> Sources<'sources> {
+    pub(super) fn new(
+        stack: &'sources AddonStack,
+        cluster: &'sources Cluster,
+        sets: &'sources [&'sources ClusterResourceSet],
+        context: &'sources Context,
+    ) -> Self {
+        Self { stack, cluster, sets, context, outputs: None }
+    }
+
+    /// Names everything that content is made of, so that it is made only when one of them has changed.
+    pub(super) async fn fingerprint(&self, addon: &Addon, route: &Route) -> Result<String, Error> {
+        let mut texts = vec![
+            self.stack.uid().unwrap_or_default(),
+            self.stack.metadata.generation.unwrap_or_default().to_string(),
+            self.cluster.uid().unwrap_or_default(),
+            format!("{route:?} {:?}", self.cluster.spec.control_plane_endpoint),
+        ];
+        let secret = Name::new(self.namespace(), self.connection_secret());
+        texts.push(format!("{:?}", self.context.secrets.get(&secret)));
+        for resource in self.resources(addon, route) {
+            texts.push(match &*self.load(&resource).await? {
+                Loaded::Missing => "missing".to_owned(),
+                Loaded::WrongType(type_) => type_.clone(),
+                Loaded::There(found) => format!("{:?} {}", found.uid, found.hash),
+            });
+        }
+        Ok(short_digest(texts.iter().map(String::as_str), 32))
+    }
+
+    /// What is in a resource now, for comparison with what was brought.
+    pub(super) async fn now(&self, resource: &ResourceReference) -> Result<Option<Now>, Error> {
+        Ok(match &*self.load(resource).await? {
+            Loaded::There(found) => Some(Now { hash: found.hash.clone(), flux: holds_flux(found) }),
+            Loaded::Missing | Loaded::WrongType(_) => None,
+        })
+    }
+
+    /// Everything that is to be brought.
+    pub(super) async fn whole(&mut self, addon: &Addon, route: &Route) -> Answer<Whole> {
+        let mut manifests = Vec::new();
+        for resource in self.resources(addon, route) {
+            match self.manifests(&resource).await? {
+                Ok(found) => manifests.extend(self.rendered(addon, &resource, found).await?),
+                Err(blocked) => return Ok(Err(blocked)),
+            }
+        }
+        let manifests = match manifests.into_iter().collect::<Result<Vec<_>, Blocked>>() {
+            Ok(manifests) => manifests,
+            Err(blocked) => return Ok(Err(blocked)),
+        };
+        if let Some(twice) = duplicates(&manifests).first() {
+            return Ok(Err(Blocked::new(Reason::ManifestInvalid, twice.to_string())));
+        }
+        let manifests = order(manifests);
+        let values = match self.values(addon, &manifests).await? {
+            Ok(values) => values,
+            Err(blocked) => return Ok(Err(blocked)),
+        };
+        let direct = matches!(route, Route::Direct).then(|| {
+            let objects: Vec<_> = manifests.iter().map(|manifest| &manifest.object).collect();
+            digest(&json!(objects))
+        });
+        let content =
+            Content { manifests: direct, values: values.iter().map(|values| values.digest.clone()).collect() };
+        Ok(Ok(Whole { content, manifests, values }))
+    }
+
+    /// The `ConfigMaps` and Secrets that hold an add-on, whoever brings it.
+    pub(super) fn resources(&self, addon: &Addon, route: &Route) -> Vec<ResourceReference> {
+        match route {
+            Route::Direct | Route::Ours { .. } | Route::Nothing | Route::Missing { .. } => {
+                let named = addon.resources.iter();
+                named.map(|one| ResourceReference { kind: one.kind, name: one.name.clone() }).collect()
+            }
+            Route::Theirs { sets } => {
+                let of_route = self.sets.iter().filter(|set| sets.contains(&set.name_any()));
+                let mut all: Vec<_> = of_route.flat_map(|set| set.spec.resources.clone()).collect();
+                let mut seen = std::collections::BTreeSet::new();
+                all.retain(|resource| seen.insert(resource.clone()));
+                all
+            }
+        }
+    }
+
+    async fn manifests(&self, resource: &ResourceReference) -> Answer<Vec<Manifest>> {
+        let described = format!("{} `{}`", resource.kind.as_str(), resource.name);
+        Ok(match &*self.load(resource).await? {
+            Loaded::Missing => Err(Blocked::new(
+                Reason::ResourceMissing,
+                format!("{described} does not exist in namespace `{}`", self.namespace()),
+            )),
+            Loaded::WrongType(type_) => Err(Blocked::new(
+                Reason::WrongSecretType,
+                format!(
+                    "{described} has the type `{type_}`: Secrets with manifests have the type `{}`",
+                    capt_api::names::RESOURCE_SET_SECRET_TYPE
+                ),
+            )),
+            Loaded::There(Resource { manifests: Err(problems), .. }) => {
+                Err(Blocked::new(Reason::ManifestInvalid, problems.to_string()))
+            }
+            Loaded::There(Resource { manifests: Ok(found), .. }) => Ok(found.clone()),
+        })
+    }
+
+    /// The manifests of a resource, rendered if that is asked for.
+    async fn rendered(
+        &mut self,
+        addon: &Addon,
+        resource: &ResourceReference,
+        manifests: Vec<Manifest>,
+    ) -> Result<Vec<Result<Manifest, Blocked>>, Error> {
+        let asked = addon
+            .resources
+            .iter()
+            .any(|one| one.render && one.kind == resource.kind && one.name == resource.name);
+        if !asked {
+            return Ok(manifests.into_iter().map(Ok).collect());
+        }
+        let endpoint = self.cluster.spec.control_plane_endpoint.as_ref();
+        let endpoint = endpoint.filter(|endpoint| !endpoint.host.is_empty());
+        let endpoint = endpoint.map(|endpoint| format!("https://{}:{}", endpoint.host, endpoint.port));
+        let workspace = self.workspace_name();
+        let outputs = self.outputs().await?;
+        let texts: BTreeMap<String, String> = outputs
+            .into_iter()
+            .flatten()
+            .filter_map(|(key, value)| Some((key.clone(), String::from_utf8(value.clone()).ok()?)))
+            .collect();
+        let inputs = Inputs {
+            cluster_name: &self.cluster.name_any(),
+            namespace: &self.namespace(),
+            workspace_name: workspace.as_deref(),
+            endpoint: endpoint.as_deref(),
+            outputs: &texts,
+        };
+        Ok(match render(&manifests, &variables(&inputs)) {
+            Ok(rendered) => rendered.into_iter().map(Ok).collect(),
+            Err(unrendered) if unrendered.missing.is_empty() => {
+                vec![Err(Blocked::new(Reason::ManifestInvalid, unrendered.to_string()))]
+            }
+            Err(unrendered) => vec![Err(Blocked::new(Reason::OutputMissing, unrendered.to_string()))],
+        })
+    }
+
+    async fn values(&mut self, addon: &Addon, manifests: &[Manifest]) -> Answer<Vec<Wanted>> {
+        if addon.values.is_empty() {
+            return Ok(Ok(Vec::new()));
+        }
+        let name = self.connection_secret();
+        let salt = self.cluster.uid().unwrap_or_default();
+        let Some(outputs) = self.outputs().await? else {
+            let message = format!("Secret `{name}` with the outputs of the cluster's module does not exist yet");
+            return Ok(Err(Blocked::new(Reason::WaitingForConnectionSecret, message)));
+        };
+        let releases = releases(manifests);
+        let wanted = addon.values.iter().map(|values| values::wanted(values, &name, outputs, &releases, &salt));
+        Ok(wanted.collect::<Result<Vec<_>, _>>().map_err(|problem| {
+            let reason = match problem {
+                values::Problem::Missing { .. } => Reason::OutputMissing,
+                _ => Reason::ManifestInvalid,
+            };
+            Blocked::new(reason, problem.to_string())
+        }))
+    }
+
+    /// The outputs of the cluster's module; `None` where there are none yet.
+    async fn outputs(&mut self) -> Result<Option<&BTreeMap<String, Vec<u8>>>, Error> {
+        if self.outputs.is_none() {
+            let name = self.connection_secret();
+            let secrets: Api<Secret> = Api::namespaced(self.context.client.clone(), &self.namespace());
+            let found = match self.context.secrets.get(&Name::new(self.namespace(), &name)) {
+                Some(_) => secrets
+                    .get_opt(&name)
+                    .await
+                    .map_err(Error::api(format!("reading Secret `{}/{name}`", self.namespace())))?,
+                None => None,
+            };
+            let data = found.map(|secret| secret.data.unwrap_or_default().into_iter());
+            self.outputs = Some(data.map(|data| data.map(|(key, value)| (key, value.0)).collect()));
+        }
+        Ok(self.outputs.as_ref().and_then(Option::as_ref))
+    }
+
+    fn connection_secret(&self) -> String {
+        connection_secret(self.cluster, self.context)
+    }
+
+    fn workspace_name(&self) -> Option<String> {
+        let namespace = self.namespace();
+        let name = control_plane_name(self.cluster)?;
+        let control_plane = self.context.control_planes.get(Some(&namespace), name)?;
+        let apply = self.context.applies.get(Some(&namespace), &names::apply(&control_plane))?;
+        Some(tie::workspace_name(&apply))
+    }
+
+    fn namespace(&self) -> String {
+        self.stack.namespace().unwrap_or_default()
+    }
+
+    async fn load(&self, resource: &ResourceReference) -> Result<std::sync::Arc<Loaded>, Error> {
+        let name = Name::new(self.namespace(), &resource.name);
+        self.context.resources.get(resource.kind, &name, self.context).await
+    }
+}
+
+/// Whether a resource holds objects of Flux.
+fn holds_flux(resource: &Resource) -> bool {
+    let manifests = resource.manifests.as_deref().unwrap_or_default();
+    manifests.iter().any(|manifest| manifest.key().group().ends_with(".toolkit.fluxcd.io"))
+}

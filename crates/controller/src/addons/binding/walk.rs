@@ -1,0 +1,419 @@
+//! Goes through the add-ons of a stack in their order: each is observed, decided about and brought on as far as it goes.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use capt_api::addon_stack::{Addon, StepState, StepStatus, ValuesStatus};
+use capt_api::names::{Reason, annotation};
+use capt_api::{AddonStack, AddonStackBinding, Cluster, ClusterResourceSet};
+use capt_core::addon::decide::{Content, Facts, Progress, Reach, Sets, Step, Verdict, decide};
+use capt_core::addon::gate::{self, Gate, Label};
+use capt_core::addon::order::order;
+use capt_core::addon::route::{Route, route};
+use capt_core::addon::sets::{Now, Written, sets};
+use capt_core::addon::status::{self, Whole};
+use capt_core::addon::{names, pace};
+use capt_core::apply::Blocked;
+use capt_core::readiness::{Health, State};
+use k8s_openapi::jiff::Timestamp;
+use kube::ResourceExt;
+
+use super::super::memory::{Memory, StepMemory};
+use super::content::{Sources, Whole as WholeContent};
+use super::{Told, bring, gates, look};
+use crate::context::{Context, to_the_second};
+use crate::error::Error;
+use crate::index::Name;
+use crate::store::Held;
+use crate::workload::{Unavailable, Workload};
+
+/// More rounds than an add-on has things to do mean that somebody works against us.
+const MOST_ROUNDS: u32 = 8;
+
+/// Goes through the add-ons.
+pub(super) async fn walk(
+    binding: &AddonStackBinding,
+    stack: &AddonStack,
+    cluster: &Cluster,
+    memory: &mut Memory,
+    context: &Arc<Context>,
+) -> Result<Told, Error> {
+    let held = sets_of(binding, context);
+    let sets: Vec<&ClusterResourceSet> = held.iter().map(|set| &**set).collect();
+    let (reach, workload) = reach(binding, cluster, memory, context).await?;
+    let mut walk = Walk {
+        binding,
+        stack,
+        sources: Sources::new(stack, cluster, &sets, context),
+        labels: cluster.labels().clone(),
+        sets: &sets,
+        memory,
+        context,
+        workload,
+        reach,
+        steps: Vec::new(),
+        now: context.now(),
+    };
+    // A circle was told before.
+    let ordered = order(&stack.spec.addons).unwrap_or_default();
+    for addon in ordered {
+        let step = walk.addon(addon).await?;
+        walk.steps.push(step);
+    }
+    super::removal::surplus(&mut walk).await?;
+    let next = walk.next();
+    Ok(Told { steps: walk.steps, whole: Whole::Goes, next })
+}
+
+/// The `ClusterResourceSets` of a namespace.
+fn sets_of(binding: &AddonStackBinding, context: &Context) -> Vec<Held<ClusterResourceSet>> {
+    let namespace = binding.namespace();
+    let all = context.resource_sets.all().into_iter();
+    all.filter(|set| set.metadata.namespace == namespace).collect()
+}
+
+/// Whether the cluster can be asked, and with what.
+async fn reach(
+    binding: &AddonStackBinding,
+    cluster: &Cluster,
+    memory: &mut Memory,
+    context: &Context,
+) -> Result<(Reach, Option<Arc<Workload>>), Error> {
+    let name = &binding.spec.cluster_name;
+    let initialization = cluster.status.as_ref().and_then(|status| status.initialization.as_ref());
+    if initialization.and_then(|all| all.control_plane_initialized) != Some(true) {
+        let message = format!("the control plane of Cluster `{name}` is not initialized yet");
+        return Ok((Reach::Waiting(message), None));
+    }
+    let key = Name::new(binding.namespace().unwrap_or_default(), name);
+    let workload = match context.workloads.of(&key, context).await {
+        Ok(workload) => workload,
+        Err(Unavailable::NoCredentials(message)) => return Ok((Reach::Waiting(message), None)),
+        Err(Unavailable::Unusable(message)) => return Ok((Reach::Unreachable(message), None)),
+        Err(Unavailable::Error(error)) => return Err(error),
+    };
+    if memory.cluster.as_ref() != Some(workload.identity()) {
+        // What is remembered is about another cluster, or about nothing.
+        *memory = Memory { cluster: Some(workload.identity().clone()), ..Memory::default() };
+    }
+    match &memory.unreachable {
+        Some((_, until, message)) if context.now() < *until => {
+            Ok((Reach::Unreachable(message.clone()), None))
+        }
+        Some(_) | None => Ok((Reach::Open, Some(workload))),
+    }
+}
+
+/// One way through the add-ons.
+pub(super) struct Walk<'walk> {
+    pub(super) binding: &'walk AddonStackBinding,
+    pub(super) stack: &'walk AddonStack,
+    sources: Sources<'walk>,
+    labels: BTreeMap<String, String>,
+    sets: &'walk [&'walk ClusterResourceSet],
+    pub(super) memory: &'walk mut Memory,
+    pub(super) context: &'walk Arc<Context>,
+    pub(super) workload: Option<Arc<Workload>>,
+    reach: Reach,
+    pub(super) steps: Vec<StepStatus>,
+    pub(super) now: Timestamp,
+}
+
+impl Walk<'_> {
+    /// Brings one add-on on as far as it goes, and tells where it is.
+    async fn addon(&mut self, addon: &Addon) -> Result<StepStatus, Error> {
+        let before = self.before(&addon.name).cloned();
+        let route = route(&self.stack.name_any(), addon, self.sets.iter().copied());
+        let label = gate::label(&self.stack.name_any(), addon, &route);
+        let opened = before.as_ref().is_some_and(|before| before.gate_opened);
+        let (content, mut whole) = self.content(addon, &route).await?;
+        let sets = self.set_state(addon, &route).await?;
+        let mut facts = Facts {
+            addon,
+            before: before.as_ref(),
+            missing: self.missing(addon),
+            gate: gate::gate(label.as_ref(), &self.labels, opened),
+            route: &route,
+            content,
+            reach: self.reach.clone(),
+            sets,
+            requested: self.is_requested(),
+            due: self.memory.steps.get(&addon.name).and_then(|step| step.due),
+            now: self.now,
+        };
+        let mut progress = Progress::default();
+        let mut values: Vec<ValuesStatus> = Vec::new();
+        for _ in 0..MOST_ROUNDS {
+            let step = decide(&facts, &progress);
+            match step {
+                Step::Rest => {
+                    // Whoever rests was told before.
+                    let Some(before) = before.clone() else { break };
+                    self.rest(addon);
+                    return Ok(before);
+                }
+                Step::Tell(verdict) => return Ok(self.tell(&facts, &progress, verdict, values)),
+                Step::OpenGate => {
+                    if let Some(label) = &label {
+                        self.open(label).await?;
+                    }
+                    facts.gate = Gate::Open;
+                    progress.opened = true;
+                    // Whoever selects the label has not come to it yet.
+                    if matches!(route, Route::Theirs { .. } | Route::Ours { .. }) {
+                        facts.sets = self.set_state(addon, &route).await?;
+                    }
+                }
+                Step::WriteValues | Step::Deliver | Step::Look => {
+                    if whole.is_none() {
+                        match self.sources.whole(addon, &route).await? {
+                            Ok(found) => whole = Some(found),
+                            Err(blocked) => {
+                                facts.content = Err(blocked);
+                                continue;
+                            }
+                        }
+                    }
+                    let Some(whole) = &whole else { break };
+                    match step {
+                        Step::WriteValues => progress.values = Some(self.write_values(addon, whole).await),
+                        Step::Deliver => progress.delivered = Some(self.deliver(addon, whole).await),
+                        _ => {
+                            let (health, told) = self.look(addon, whole, before.as_ref()).await;
+                            values = told;
+                            progress.health = Some(health);
+                        }
+                    }
+                    self.note_reach(&progress);
+                }
+            }
+        }
+        let verdict = Verdict {
+            state: StepState::Failed,
+            reason: Reason::ApiError,
+            message: "it could not be decided what to do next".to_owned(),
+        };
+        Ok(self.tell(&facts, &progress, verdict, values))
+    }
+
+    /// What was told of an add-on before.
+    fn before(&self, name: &str) -> Option<&StepStatus> {
+        self.binding.status.as_ref()?.addons.iter().find(|step| step.name == name)
+    }
+
+    /// Those that an add-on depends on that were never ready here.
+    fn missing(&self, addon: &Addon) -> Vec<String> {
+        let was_ready = |name: &String| {
+            self.steps.iter().any(|step| step.name == *name && step.ready_once.is_some())
+        };
+        addon.depends_on.iter().filter(|name| !was_ready(name)).cloned().collect()
+    }
+
+    /// Whether the user asks for everything to be brought again.
+    fn is_requested(&self) -> bool {
+        let asked = self.binding.annotations().get(annotation::REQUESTED_AT);
+        let handled = self.binding.status.as_ref().and_then(|status| status.last_handled_request.as_ref());
+        asked.is_some() && asked != handled
+    }
+
+    /// What names the content, from memory where nothing that it is made of has changed.
+    async fn content(
+        &mut self,
+        addon: &Addon,
+        route: &Route,
+    ) -> Result<(Result<Content, Blocked>, Option<WholeContent>), Error> {
+        let fingerprint = self.sources.fingerprint(addon, route).await?;
+        let known = self.memory.steps.get(&addon.name).and_then(|step| step.content.as_ref());
+        if let Some((_, content)) = known.filter(|(known, _)| *known == fingerprint) {
+            return Ok((Ok(content.clone()), None));
+        }
+        Ok(match self.sources.whole(addon, route).await? {
+            Ok(whole) => {
+                let content = whole.content.clone();
+                self.step_memory(addon).content = Some((fingerprint, content.clone()));
+                (Ok(content), Some(whole))
+            }
+            Err(blocked) => (Err(blocked), None),
+        })
+    }
+
+    /// What `ClusterResourceSets` have done for an add-on.
+    async fn set_state(&self, addon: &Addon, route: &Route) -> Result<Sets, Error> {
+        if !matches!(route, Route::Theirs { .. } | Route::Ours { .. }) {
+            return Ok(Sets::Applied { remark: None });
+        }
+        let mut now: BTreeMap<_, Option<Now>> = BTreeMap::new();
+        for resource in self.sources.resources(addon, route) {
+            let found = self.sources.now(&resource).await?;
+            now.insert(resource, found);
+        }
+        let namespace = self.binding.namespace();
+        let binding =
+            self.context.resource_set_bindings.get(namespace.as_deref(), &self.binding.spec.cluster_name);
+        let written = Written {
+            sets: self.sets.to_vec(),
+            binding: binding.as_deref(),
+            by_core: !self.context.cluster_serving.is_ours(),
+        };
+        Ok(sets(route, &written, |resource| now.get(resource).cloned().flatten()))
+    }
+
+    /// Sets a gate label, beside those that we have set before and that nobody took away since.
+    async fn open(&mut self, label: &Label) -> Result<(), Error> {
+        let mut open = BTreeMap::from([(label.key.clone(), label.value.clone())]);
+        for addon in &self.stack.spec.addons {
+            let opened = self.steps.iter().find(|step| step.name == addon.name).or_else(|| self.before(&addon.name));
+            if !opened.is_some_and(|step| step.gate_opened) {
+                continue;
+            }
+            let route = route(&self.stack.name_any(), addon, self.sets.iter().copied());
+            if let Some(label) = gate::label(&self.stack.name_any(), addon, &route)
+                && self.labels.get(&label.key) == Some(&label.value)
+            {
+                open.insert(label.key, label.value);
+            }
+        }
+        if let Some(cluster) = gates::write(self.binding, &open, self.context).await? {
+            self.labels = cluster.labels().clone();
+        }
+        Ok(())
+    }
+
+    pub(super) fn claim(&self, addon: &str) -> String {
+        let namespace = self.binding.namespace().unwrap_or_default();
+        names::claim(&namespace, &self.binding.spec.cluster_name, &self.binding.spec.stack_name, addon)
+    }
+
+    async fn write_values(&mut self, addon: &Addon, whole: &WholeContent) -> Result<(), Blocked> {
+        let Some(workload) = self.workload.clone() else { return Err(no_client()) };
+        let talk = workload.talk();
+        let claim = self.claim(&addon.name);
+        for wanted in &whole.values {
+            bring::values(&talk, &claim, wanted).await?;
+        }
+        Ok(())
+    }
+
+    async fn deliver(&mut self, addon: &Addon, whole: &WholeContent) -> Result<usize, Blocked> {
+        let Some(workload) = self.workload.clone() else { return Err(no_client()) };
+        let talk = workload.talk();
+        let claim = self.claim(&addon.name);
+        let memory = self.step_memory(addon);
+        bring::manifests(&talk, &claim, &whole.manifests, memory).await
+    }
+
+    /// Asks the cluster how the add-on is, and whether its values were taken.
+    async fn look(
+        &mut self,
+        addon: &Addon,
+        whole: &WholeContent,
+        before: Option<&StepStatus>,
+    ) -> (Result<Health, Blocked>, Vec<ValuesStatus>) {
+        let Some(workload) = self.workload.clone() else { return (Err(no_client()), Vec::new()) };
+        let talk = workload.talk();
+        let claim = self.claim(&addon.name);
+        let request = self.binding.annotations().get(annotation::REQUESTED_AT).map(String::as_str);
+        let now = to_the_second(self.now);
+        let mut values = Vec::new();
+        for wanted in &whole.values {
+            let known = before.and_then(|before| {
+                before.values.iter().find(|one| one.name == wanted.name && one.namespace == wanted.namespace)
+            });
+            match look::consumers(&talk, &claim, wanted, request, &now, known).await {
+                Ok(told) => values.push(told),
+                Err(blocked) => return (Err(blocked), values),
+            }
+        }
+        let health = look::readiness(&talk, addon, &whole.manifests).await;
+        let waiting = values.iter().flat_map(|values| &values.consumers).find(|consumer| !consumer.consumed);
+        let health = match (health, waiting) {
+            (Ok(Health { state: State::Current, .. }), Some(consumer)) => Ok(Health {
+                state: State::InProgress,
+                message: format!("HelmRelease `{}` has not taken the values yet", consumer.name),
+            }),
+            (health, _) => health,
+        };
+        (health, values)
+    }
+
+    /// Remembers whether the cluster answers: one that does not is asked rarely, and nothing more is tried now.
+    fn note_reach(&mut self, progress: &Progress) {
+        let Progress { values, opened: _, delivered, health } = progress;
+        let troubles = [
+            values.as_ref().and_then(|done| done.as_ref().err()),
+            delivered.as_ref().and_then(|done| done.as_ref().err()),
+            health.as_ref().and_then(|done| done.as_ref().err()),
+        ];
+        let unreachable = troubles.into_iter().flatten().find(|one| one.reason == Reason::ClusterUnreachable);
+        match unreachable {
+            None => self.memory.unreachable = None,
+            Some(blocked) => {
+                let failures = self.memory.unreachable.as_ref().map_or(1, |(failures, ..)| failures.saturating_add(1));
+                let pause = pace::pause(None, failures).unwrap_or_default();
+                let until = self.now.checked_add(pause).unwrap_or(self.now);
+                self.memory.unreachable = Some((failures, until, blocked.message.clone()));
+                self.reach = Reach::Unreachable(blocked.message.clone());
+                self.workload = None;
+            }
+        }
+    }
+
+    fn step_memory(&mut self, addon: &Addon) -> &mut StepMemory {
+        self.memory.steps.entry(addon.name.clone()).or_default()
+    }
+
+    /// What is told of an add-on; it is also noted when it is to be looked at again.
+    fn tell(
+        &mut self,
+        facts: &Facts<'_>,
+        progress: &Progress,
+        verdict: Verdict,
+        values: Vec<ValuesStatus>,
+    ) -> StepStatus {
+        let told = status::step(facts, progress, &verdict, values);
+        self.context.metrics.step_told(facts.before, &told, progress);
+        let (interval, now) = (self.drift_interval(), self.now);
+        let memory = self.step_memory(facts.addon);
+        memory.looks = if verdict.state == StepState::WaitingForReady { memory.looks.saturating_add(1) } else { 0 };
+        let pause = match (verdict.state, verdict.reason) {
+            (StepState::Ready, _) => Some(interval),
+            (StepState::WaitingForReady, _) => Some(pace::look_again(memory.looks.saturating_sub(1))),
+            (StepState::Failed, Reason::AddonOverdue | Reason::AddonFailed) => Some(pace::look_again(u32::MAX)),
+            (StepState::Failed, _) if told.failures > 0 => pace::pause(facts.addon.retry.as_ref(), told.failures),
+            _ => None,
+        };
+        memory.due = pause.and_then(|pause| now.checked_add(pause).ok());
+        told
+    }
+
+    /// After a restart nobody knows when a cluster was looked at last.
+    fn rest(&mut self, addon: &Addon) {
+        let due = self.now.checked_add(self.drift_interval()).ok();
+        let memory = self.step_memory(addon);
+        memory.due = memory.due.or(due);
+    }
+
+    fn drift_interval(&self) -> std::time::Duration {
+        let seed = spread(self.binding.metadata.uid.as_deref().unwrap_or_default());
+        pace::drift_interval(&self.stack.spec.drift_interval, seed)
+    }
+
+    /// When there is something to do again.
+    pub(super) fn next(&self) -> Option<Timestamp> {
+        let dues = self.steps.iter().filter_map(|step| self.memory.steps.get(&step.name)?.due);
+        let unreachable = self.memory.unreachable.as_ref().map(|(_, until, _)| *until);
+        dues.chain(unreachable).min()
+    }
+}
+
+fn no_client() -> Blocked {
+    Blocked::new(Reason::ClusterUnreachable, "the cluster cannot be reached".to_owned())
+}
+
+/// A number of the binding's own, so that a fleet is not asked in the same second.
+fn spread(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}

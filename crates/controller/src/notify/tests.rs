@@ -1,0 +1,4 @@
+mod changes;
+mod deliveries;
+mod receiver;
+mod waiting;

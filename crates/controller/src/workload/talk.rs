@@ -1,0 +1,171 @@
+//! One conversation with a cluster: every request has a deadline and is counted.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use capt_core::condition::cut;
+use http::Request;
+use http::header::DATE;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::jiff::Timestamp;
+use k8s_openapi::jiff::fmt::rfc2822::DateTimeParser;
+use kube::client::Body;
+use kube::core::{Status, request};
+use kube::discovery::{ApiResource, Scope};
+use kube::runtime::wait::await_condition;
+use kube::{Api, Client};
+use serde::de::DeserializeOwned;
+
+use super::failure::LONGEST;
+use super::{Failure, Workload};
+
+/// One conversation with a cluster.
+pub(crate) struct Talk<'cluster> {
+    workload: &'cluster Workload,
+    requests: AtomicU32,
+}
+
+/// What a cluster answered.
+pub(crate) struct Answer {
+    /// Whether the object was not there before.
+    pub(crate) created: bool,
+    /// When it answered, by its own clock.
+    pub(crate) at: Option<Timestamp>,
+    /// How long that took.
+    pub(crate) took: Duration,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    /// Reads the answer. What is in it is not repeated in the error.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        let read = serde_json::from_slice(&self.body);
+        read.map_err(|error| Failure::Unreadable(kube::Error::SerdeError(error)))
+    }
+}
+
+impl<'cluster> Talk<'cluster> {
+    pub(super) fn new(workload: &'cluster Workload) -> Self {
+        Self { workload, requests: AtomicU32::new(0) }
+    }
+
+    /// How many requests there were so far.
+    pub(crate) fn requests(&self) -> u32 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// The cluster's client. What is asked with it goes through [`Self::ask`].
+    pub(crate) fn client(&self) -> Client {
+        self.workload.client.clone()
+    }
+
+    /// How objects of a kind are reached; `None` where the cluster does not serve it.
+    pub(crate) async fn resolve(
+        &self,
+        api_version: &str,
+        kind: &str,
+    ) -> Result<Option<(ApiResource, Scope)>, Failure> {
+        self.workload.kinds.resolve(self, api_version, kind).await
+    }
+
+    /// Forgets how objects of a group and version are reached.
+    pub(crate) fn forget(&self, api_version: &str) {
+        self.workload.kinds.forget(api_version);
+    }
+
+    /// Waits for one request of the client's.
+    pub(crate) async fn ask<T>(&self, request: impl Future<Output = kube::Result<T>>) -> Result<T, Failure> {
+        self.count(1);
+        let patience = self.patience();
+        match tokio::time::timeout(patience, request).await {
+            Ok(answered) => answered.map_err(|error| Failure::new(error, &self.workload.secret)),
+            Err(_) => Err(Failure::Silent(patience)),
+        }
+    }
+
+    /// Sends a request and takes the answer as it is.
+    pub(crate) async fn send(
+        &self,
+        request: Result<Request<Vec<u8>>, request::Error>,
+    ) -> Result<Answer, Failure> {
+        let started = Instant::now();
+        self.ask(async {
+            let request = request.map_err(kube::Error::BuildRequest)?.map(Body::from);
+            let response = self.workload.client.send(request).await?;
+            let code = response.status();
+            let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
+            let at = date.and_then(|date| DateTimeParser::new().parse_timestamp(date).ok());
+            let body = response.into_body().collect_bytes().await?.to_vec();
+            if !code.is_success() {
+                return Err(kube::Error::Api(status(code.as_u16(), &body).boxed()));
+            }
+            Ok(Answer { created: code.as_u16() == 201, at, took: started.elapsed(), body })
+        })
+        .await
+    }
+
+    /// How long a whole answer is waited for.
+    pub(crate) fn patience(&self) -> Duration {
+        self.workload.patience.request
+    }
+
+    /// Waits until a definition is established, and learns what it serves; otherwise tells why it is not.
+    pub(crate) async fn await_established(
+        &self,
+        name: &str,
+        within: Duration,
+    ) -> Result<Result<(), String>, Failure> {
+        let definitions: Api<CustomResourceDefinition> = Api::all(self.client());
+        // A list and a watch.
+        self.count(2);
+        let settled = await_condition(definitions, name, |found: Option<&CustomResourceDefinition>| {
+            found.is_none_or(|found| is_established(found) || refusal(found).is_some())
+        });
+        let found = match tokio::time::timeout(within, settled).await {
+            Ok(Ok(found)) => found,
+            Ok(Err(error)) => return Err(Failure::of_watch(error, &self.workload.secret)),
+            Err(_) => return Ok(Err("is not established yet".to_owned())),
+        };
+        Ok(match found {
+            None => Err("is gone".to_owned()),
+            Some(found) if is_established(&found) => {
+                self.workload.kinds.learn(&found);
+                Ok(())
+            }
+            Some(found) => {
+                Err(format!("is not accepted: {}", cut(&refusal(&found).unwrap_or_default(), LONGEST)))
+            }
+        })
+    }
+
+    fn count(&self, requests: u32) {
+        self.requests.fetch_add(requests, Ordering::Relaxed);
+    }
+}
+
+/// What an API server says with an error; others say it as plain text.
+fn status(code: u16, body: &[u8]) -> Status {
+    match serde_json::from_slice::<Status>(body) {
+        Ok(status) => status.with_code(code),
+        Err(_) => Status::failure(&cut(String::from_utf8_lossy(body).trim(), LONGEST), "").with_code(code),
+    }
+}
+
+fn is_established(definition: &CustomResourceDefinition) -> bool {
+    condition(definition, "Established").is_some_and(|(status, _)| status == "True")
+}
+
+/// Why the names of a definition are not accepted, where that is so.
+fn refusal(definition: &CustomResourceDefinition) -> Option<String> {
+    let (status, message) = condition(definition, "NamesAccepted")?;
+    (status == "False").then(|| message.to_owned())
+}
+
+fn condition<'found>(
+    definition: &'found CustomResourceDefinition,
+    type_: &str,
+) -> Option<(&'found str, &'found str)> {
+    let mut conditions = definition.status.as_ref()?.conditions.iter().flatten();
+    let found = conditions.find(|condition| condition.type_ == type_)?;
+    Some((&found.status, found.message.as_deref().unwrap_or_default()))
+}

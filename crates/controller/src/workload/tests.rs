@@ -1,0 +1,3 @@
+mod clients;
+mod contact;
+pub(crate) mod stage;
