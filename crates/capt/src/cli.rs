@@ -2,7 +2,10 @@
 #![expect(clippy::doc_markdown, reason = "the docs are help texts, which show backticks as they are")]
 
 mod cluster_api;
+mod connection;
 mod engine;
+mod reconcile;
+mod webhook;
 mod workload;
 
 use std::net::SocketAddr;
@@ -12,7 +15,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
 pub(crate) use cluster_api::ClusterApiArguments;
+pub(crate) use connection::ConnectionArguments;
 pub(crate) use engine::{EngineArguments, EngineChoice, Place};
+pub(crate) use reconcile::{ReconcileArguments, ReconcileTarget, RequestArguments};
+pub(crate) use webhook::WebhookArguments;
 pub(crate) use workload::{WorkloadArguments, WorkloadCommand, WorkloadTarget};
 
 /// Kubernetes clusters from Terraform modules, as Cluster API objects.
@@ -33,6 +39,7 @@ Examples:
   capt demo                                a first cluster, made by Terraform on this machine
   capt up                                  a management cluster on this machine, until Ctrl-C
   capt manager --kubeconfig FILE           the controllers, for a cluster that is there already
+  capt reconcile cluster NAME --wait       the add-ons of a cluster, once more and now
   capt crds | kubectl apply --server-side -f -
 
 Data goes to standard output, messages and logs go to standard error.
@@ -78,6 +85,7 @@ pub(crate) enum Command {
     Demo(DemoArguments),
     Up(UpArguments),
     Manager(ManagerArguments),
+    Reconcile(ReconcileArguments),
     Crds(CrdsArguments),
     Workload(WorkloadArguments),
     /// Print the version
@@ -138,6 +146,8 @@ pub(crate) struct HomeArguments {
     #[command(flatten)]
     pub(crate) cluster_api: ClusterApiArguments,
     #[command(flatten)]
+    pub(crate) webhook: WebhookArguments,
+    #[command(flatten)]
     pub(crate) engine: EngineArguments,
 }
 
@@ -182,6 +192,8 @@ pub(crate) struct ManagerArguments {
     pub(crate) allow_cross_namespace_references: bool,
     #[command(flatten)]
     pub(crate) cluster_api: ClusterApiArguments,
+    #[command(flatten)]
+    pub(crate) webhook: WebhookArguments,
     #[command(flatten)]
     pub(crate) engine: EngineArguments,
     #[command(flatten)]

@@ -3,6 +3,7 @@
 mod crds;
 mod demo;
 mod manager;
+mod reconcile;
 mod up;
 mod version;
 mod workload;
@@ -23,6 +24,7 @@ pub(crate) fn run(command: Command, printer: Printer) -> anyhow::Result<()> {
         Command::Demo(arguments) => block_on(demo::run(arguments, printer)),
         Command::Up(arguments) => block_on(up::run(arguments, printer)),
         Command::Manager(arguments) => block_on(manager::run(arguments)),
+        Command::Reconcile(arguments) => block_on(reconcile::run(arguments, printer)),
         Command::Crds(arguments) => crds::run(&arguments, printer),
         Command::Workload(arguments) => workload::run(arguments, printer),
         Command::Version => version::run(printer),

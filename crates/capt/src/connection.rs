@@ -3,14 +3,17 @@
 mod error;
 mod wait;
 
-use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{env, io};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use capt_controller::options::Server;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
+
+use crate::cli::ConnectionArguments;
+use crate::directory;
 
 pub(crate) use error::Error;
 pub(crate) use wait::until_it_answers;
@@ -32,10 +35,29 @@ pub(crate) struct Connection {
 /// Looks for a cluster: in the given file, else in those of the variable `KUBECONFIG`, else in the pod, else in
 /// the user's default file.
 pub(crate) async fn find(file: Option<&Path>) -> Result<Connection, Error> {
-    let config = match file {
-        Some(file) => from_files(&file.display().to_string(), || Kubeconfig::read_from(file)).await?,
-        None => from_surroundings().await?,
-    };
+    connect(match file {
+        Some(file) => from_file(file, None).await?,
+        None => from_surroundings(None, None).await?,
+    })
+}
+
+/// Looks for the cluster that a person at a terminal means: in the same places, with another context if one is named, and at
+/// last in the home of `capt up`.
+pub(crate) async fn find_for_person(arguments: &ConnectionArguments) -> Result<Connection, Error> {
+    let context = arguments.context.as_deref();
+    connect(match &arguments.kubeconfig {
+        Some(file) => from_file(file, context).await?,
+        None => from_surroundings(context, home()).await?,
+    })
+}
+
+/// The kubeconfig of the home of `capt up`, if there is one.
+fn home() -> Option<PathBuf> {
+    let directory = directory::of_user("XDG_DATA_HOME", ".local/share")?;
+    Some(directory.join("kubeconfig")).filter(|file| file.exists())
+}
+
+fn connect(config: Config) -> Result<Connection, Error> {
     let server = server(&config);
     let verified = !config.accept_invalid_certs;
     let client = Client::try_from(config)
@@ -68,26 +90,44 @@ fn pem(certificate: &[u8]) -> String {
     text + "\n-----END CERTIFICATE-----\n"
 }
 
-async fn from_surroundings() -> Result<Config, Error> {
+async fn from_surroundings(context: Option<&str>, home: Option<PathBuf>) -> Result<Config, Error> {
     let variable =
         env::var_os(KUBECONFIG).filter(|value| env::split_paths(value).any(|path| path != Path::new("")));
     if let Some(value) = variable {
         let read = || Kubeconfig::from_env().map(Option::unwrap_or_default);
-        return from_files(&value.to_string_lossy(), read).await;
+        return from_files(&value.to_string_lossy(), context, read).await;
     }
-    if let Ok(config) = Config::incluster() {
+    // A pod has no contexts.
+    if context.is_none()
+        && let Ok(config) = Config::incluster()
+    {
         return Ok(config);
     }
-    from_files("~/.kube/config", Kubeconfig::read).await
+    match (from_files("~/.kube/config", context, Kubeconfig::read).await, home) {
+        (Err(Error::Unreadable { source, .. }), Some(home)) if source.kind() == io::ErrorKind::NotFound => {
+            from_file(&home, context).await
+        }
+        (found, _) => found,
+    }
+}
+
+async fn from_file(file: &Path, context: Option<&str>) -> Result<Config, Error> {
+    from_files(&file.display().to_string(), context, || Kubeconfig::read_from(file)).await
 }
 
 async fn from_files(
     name: &str,
+    context: Option<&str>,
     read: impl FnOnce() -> Result<Kubeconfig, KubeconfigError>,
 ) -> Result<Config, Error> {
-    let broken = |problem| Error::kubeconfig(name, problem);
+    let broken = |problem| match (Error::kubeconfig(name, problem), context) {
+        (Error::UnknownContext { file, context }, Some(_)) => Error::NoSuchContext { file, context },
+        (error, _) => error,
+    };
     let kubeconfig = read().map_err(broken)?;
-    Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.map_err(broken)
+    let options =
+        KubeConfigOptions { context: context.map(ToOwned::to_owned), ..KubeConfigOptions::default() };
+    Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(broken)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use capt_controller::manager;
-use capt_controller::options::{Options, TerraformOptions};
+use capt_controller::options::{Notifications, Options, TerraformOptions};
 use kube::Client;
 
 use crate::cli::{EngineChoice, HomeArguments};
@@ -23,6 +23,7 @@ use crate::commands::HOME_NAMESPACE;
 use crate::connection::{self, Connection};
 use crate::directory;
 use crate::engine::{self, Surroundings, binary};
+use crate::notifications;
 use crate::printer::Printer;
 use crate::signals::Stop;
 use control_plane::Running;
@@ -54,6 +55,7 @@ pub(crate) async fn run(
         None => directory::of_user("XDG_DATA_HOME", ".local/share")
             .context("neither XDG_DATA_HOME nor HOME is set: say where the data goes with --dir DIR")?,
     };
+    let notifications = notifications::read(&arguments.webhook)?;
     let binary = stop.requested.run_until_cancelled(terraform(arguments, printer)).await;
     let Some(binary) = binary.transpose()? else { return Ok(()) };
     let Some(control_plane) = Running::start(directory, printer, stop).await? else { return Ok(()) };
@@ -61,7 +63,8 @@ pub(crate) async fn run(
         Err(error) => Err(error),
         Ok(workloads) => {
             // Whatever visitors do, a home fits on the stack.
-            let serving = Box::pin(serve(&control_plane, arguments, binary, printer, stop, visit));
+            let serving =
+                Box::pin(serve(&control_plane, arguments, notifications, binary, printer, stop, visit));
             let result = serving.await;
             workloads.stop(stop).await;
             result
@@ -85,6 +88,7 @@ async fn terraform(arguments: &HomeArguments, printer: Printer) -> anyhow::Resul
 async fn serve(
     control_plane: &Running,
     arguments: &HomeArguments,
+    notifications: Option<Notifications>,
     binary: Option<PathBuf>,
     printer: Printer,
     stop: &Stop,
@@ -98,7 +102,8 @@ async fn serve(
         };
         let diagnostics_address = arguments.diagnostics_address;
         let cluster_api = arguments.cluster_api.mode();
-        let options = Options { diagnostics_address, terraform, cluster_api, ..Options::default() };
+        let options =
+            Options { diagnostics_address, terraform, cluster_api, notifications, ..Options::default() };
         let home = Home {
             server: control_plane.server(),
             kubeconfig: control_plane.kubeconfig(),

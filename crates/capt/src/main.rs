@@ -7,6 +7,7 @@ mod directory;
 mod engine;
 mod home;
 mod log_lines;
+mod notifications;
 mod printer;
 mod signals;
 mod telemetry;

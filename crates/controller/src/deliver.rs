@@ -24,7 +24,7 @@ use capt_core::manifest::{Manifest, ObjectKey};
 
 pub(crate) use inventory::Inventory;
 pub(crate) use look::get;
-pub(crate) use remove::{Removed, prune, remove};
+pub(crate) use remove::{prune, remove};
 pub(crate) use trouble::Trouble;
 
 use bring::Delivery;

@@ -9,7 +9,7 @@
 //! X-Capt-Event: Failed
 //! X-Capt-Signature: sha256=<hexadecimal HMAC-SHA256 of the body with the key; left out where there is no key>
 //!
-//! {"addon":"karpenter","cluster":"prod-1","event":"Failed","failures":3,"id":"a0a5cbd0e3cb6d4e","message":"the cluster refused
+//! {"addon":"karpenter","cluster":"prod-1","event":"Failed","failures":3,"id":"20451551acf974b1","message":"the cluster refused
 //! NodePool `default`","namespace":"team-a","reason":"ObjectRefused","since":"2026-01-02T03:04:05Z","stack":"base",
 //! "state":"Failed","time":"2026-01-02T03:09:05Z"}
 //! ```

@@ -1,6 +1,6 @@
 //! Objects with every field set: nothing is lost on the way through the Rust kinds.
 
-use capt_api::{
+use capt_api::{AddonStack, AddonStackBinding, ClusterResourceSet, ClusterResourceSetBinding, 
     CAPTCluster, CAPTClusterTemplate, CAPTControlPlane, CAPTControlPlaneTemplate, Cluster, ProviderConfig,
     Workspace, WorkspaceTemplate, WorkspaceTemplateApply,
 };
@@ -33,6 +33,10 @@ fn assert_kept<K: DeserializeOwned + Serialize>(text: &str) {
 #[case::workspace(assert_kept::<Workspace>, include_str!("every_field/workspace.yaml"))]
 #[case::provider_config(assert_kept::<ProviderConfig>, include_str!("every_field/provider_config.yaml"))]
 #[case::cluster(assert_kept::<Cluster>, include_str!("every_field/cluster.yaml"))]
+#[case::addon_stack(assert_kept::<AddonStack>, include_str!("every_field/addon_stack.yaml"))]
+#[case::addon_stack_binding(assert_kept::<AddonStackBinding>, include_str!("every_field/addon_stack_binding.yaml"))]
+#[case::cluster_resource_set(assert_kept::<ClusterResourceSet>, include_str!("every_field/cluster_resource_set.yaml"))]
+#[case::cluster_resource_set_binding(assert_kept::<ClusterResourceSetBinding>, include_str!("every_field/cluster_resource_set_binding.yaml"))]
 fn every_field_survives_the_way_through_the_kind(#[case] assert_kept: fn(&str), #[case] text: &str) {
     assert_kept(text);
 }
@@ -47,6 +51,10 @@ fn every_field_survives_the_way_through_the_kind(#[case] assert_kept: fn(&str), 
 #[case::workspace(Workspace::crd_name(), include_str!("every_field/workspace.yaml"))]
 #[case::provider_config(ProviderConfig::crd_name(), include_str!("every_field/provider_config.yaml"))]
 #[case::cluster(Cluster::crd_name(), include_str!("every_field/cluster.yaml"))]
+#[case::addon_stack(AddonStack::crd_name(), include_str!("every_field/addon_stack.yaml"))]
+#[case::addon_stack_binding(AddonStackBinding::crd_name(), include_str!("every_field/addon_stack_binding.yaml"))]
+#[case::cluster_resource_set(ClusterResourceSet::crd_name(), include_str!("every_field/cluster_resource_set.yaml"))]
+#[case::cluster_resource_set_binding(ClusterResourceSetBinding::crd_name(), include_str!("every_field/cluster_resource_set_binding.yaml"))]
 fn the_examples_leave_no_field_out(#[case] name: &str, #[case] text: &str) {
     let crd = finished(name);
     assert_eq!(missing(root(&crd), &documents(text)), Vec::<String>::new());

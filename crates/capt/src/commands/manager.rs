@@ -11,7 +11,7 @@ use std::{env, fs};
 
 use anyhow::Context;
 use capt_controller::manager;
-use capt_controller::options::{LeaderElection, Options, TerraformOptions};
+use capt_controller::options::{LeaderElection, Notifications, Options, TerraformOptions};
 use capt_local::Progress;
 
 use super::HOME_NAMESPACE;
@@ -19,6 +19,7 @@ use crate::cli::{EngineChoice, ManagerArguments};
 use crate::connection::{self, Connection};
 use crate::engine::{self, Surroundings, binary};
 use crate::log_lines::LogLines;
+use crate::notifications;
 use crate::signals::Stop;
 
 const LEASE: &str = "capt-manager";
@@ -27,11 +28,13 @@ const NAMESPACE_OF_THE_POD: &str = "/var/run/secrets/kubernetes.io/serviceaccoun
 
 pub(crate) async fn run(arguments: ManagerArguments) -> anyhow::Result<()> {
     let stop = Stop::on_signals().context("listening for signals")?;
+    let notifications = notifications::read(&arguments.webhook)?;
     let connection = connection::find(arguments.kubeconfig.as_deref()).await?;
     let prepared = stop.requested.run_until_cancelled(prepare(&arguments, &connection)).await;
     let Some(terraform) = prepared.transpose()? else { return Ok(()) };
     tracing::info!(server = connection.server.address, "connected to the API server");
-    let work = manager::run(connection.client, options(arguments, terraform), stop.requested.clone());
+    let options = options(arguments, terraform, notifications);
+    let work = manager::run(connection.client, options, stop.requested.clone());
     tokio::select! {
         result = work => result?,
         () = stop.hurried.cancelled() => tracing::warn!("told to stop at once; work may be unfinished"),
@@ -100,7 +103,11 @@ fn surroundings(arguments: &ManagerArguments, connection: &Connection) -> anyhow
     })
 }
 
-fn options(arguments: ManagerArguments, terraform: Option<TerraformOptions>) -> Options {
+fn options(
+    arguments: ManagerArguments,
+    terraform: Option<TerraformOptions>,
+    notifications: Option<Notifications>,
+) -> Options {
     let leader_election = arguments.leader_elect.then(|| LeaderElection {
         namespace: arguments.leader_election_namespace.unwrap_or_else(own_namespace),
         name: LEASE.to_owned(),
@@ -116,6 +123,7 @@ fn options(arguments: ManagerArguments, terraform: Option<TerraformOptions>) -> 
         allow_cross_namespace_references: arguments.allow_cross_namespace_references,
         cluster_api: arguments.cluster_api.mode(),
         terraform,
+        notifications,
         ..Options::default()
     }
 }

@@ -15,6 +15,8 @@ pub(crate) enum Error {
     NoContext { file: String },
     #[error("the kubeconfig {file} has `{context}` as its current-context, but no context of that name")]
     UnknownContext { file: String, context: String },
+    #[error("the kubeconfig {file} has no context `{context}`: write one of `kubectl config get-contexts`")]
+    NoSuchContext { file: String, context: String },
     #[error("the kubeconfig {file} refers to the cluster `{cluster}`, which is not in it")]
     UnknownCluster { file: String, cluster: String },
     #[error("the kubeconfig {file} cannot be used: {problem}")]

@@ -7,6 +7,7 @@ mod engine;
 mod examples;
 mod leaks;
 mod manager;
+mod reconcile;
 mod up;
 mod usage;
 mod version;
@@ -14,10 +15,20 @@ mod workload;
 
 use assert_cmd::Command;
 
+/// What `capt` listens to.
+const VARIABLES: [&str; 6] = [
+    "CAPT_ADDON_WEBHOOK",
+    "CAPT_LOG",
+    "KUBECONFIG",
+    "KUBERNETES_SERVICE_HOST",
+    "POD_NAMESPACE",
+    "XDG_DATA_HOME",
+];
+
 /// A `capt` that takes nothing from the environment of the test.
 fn capt() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_capt"));
-    for variable in ["CAPT_LOG", "KUBECONFIG", "KUBERNETES_SERVICE_HOST", "POD_NAMESPACE", "XDG_DATA_HOME"] {
+    for variable in VARIABLES {
         command.env_remove(variable);
     }
     command

@@ -72,6 +72,18 @@ fn a_kubeconfig_that_is_missing_is_named() {
 }
 
 #[test]
+fn a_key_that_is_empty_is_told_before_anything_is_connected() {
+    let (_directory, path) = file("\n");
+
+    let mut command = capt();
+    command.args(["manager", "--addon-webhook", "https://example.org/", "--addon-webhook-key-file"]);
+    let told = told(command.arg(&path), 1);
+
+    let expected = format!("error: --addon-webhook-key-file: {} is empty: ", path.display());
+    assert!(told.starts_with(&expected), "{told}");
+}
+
+#[test]
 fn of_several_kubeconfigs_the_one_that_is_missing_is_named() {
     let (_directory, path) = file(NO_CONTEXT);
     let missing = path.with_file_name("missing");

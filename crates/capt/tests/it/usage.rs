@@ -20,6 +20,13 @@ use crate::{capt, printed, told};
 #[case::planning_all_the_time(&["manager", "--drift-interval", "1s"], "10s at least")]
 #[case::a_time_before_now(&["manager", "--shutdown-grace=-5m"], "a time cannot be negative")]
 #[case::a_time_without_end(&["manager", "--shutdown-grace", "100000h"], "a year at most")]
+#[case::a_webhook_that_is_no_address(&["manager", "--addon-webhook", "example.org"], "'--addon-webhook <URL>': it is not an address of http or https")]
+#[case::a_key_for_nobody(&["up", "--addon-webhook-key-file", "x"], "--addon-webhook <URL>")]
+#[case::nothing_to_reconcile(&["reconcile", "workspace", "x"], "unrecognized subcommand 'workspace'")]
+#[case::a_cluster_that_leads_elsewhere(&["reconcile", "cluster", "../x"], "write a name in lower case letters")]
+#[case::a_stack_with_a_query(&["reconcile", "addonstack", "x?y"], "write a name in lower case letters")]
+#[case::a_namespace_that_leads_elsewhere(&["reconcile", "cluster", "x", "-n", "a/b"], "as names of namespaces are")]
+#[case::an_unending_wait(&["reconcile", "cluster", "x", "--wait", "--timeout", "long"], "write a number with a unit")]
 #[case::a_name_that_leads_elsewhere(&["workload", "start", "--home", "x", "--name", "../pki"], "is no name of a workload")]
 #[case::a_name_that_is_a_command(&["workload", "stop", "--home=x", "--name=a';b"], "is no name of a workload")]
 #[case::a_workload_of_nobody(&["workload", "stop", "--name", "demo"], "--home <DIR>")]
@@ -30,11 +37,25 @@ fn bad_usage_is_told_and_ends_with_2(#[case] arguments: &[&str], #[case] message
     assert!(told.contains(message), "{told}");
 }
 
+#[rstest]
+#[case::by_flag(&["--addon-webhook", "ftp://me:hunter2@example.org/"], "")]
+#[case::by_variable(&[], "ftp://me:hunter2@example.org/")]
+fn a_webhook_that_cannot_be_used_is_not_repeated(#[case] arguments: &[&str], #[case] variable: &str) {
+    let mut command = capt();
+    if !variable.is_empty() {
+        command.env("CAPT_ADDON_WEBHOOK", variable);
+    }
+
+    let told = told(command.arg("manager").args(arguments), 2);
+
+    assert!(told.contains("--addon-webhook") && !told.contains("hunter2"), "{told}");
+}
+
 #[test]
 fn no_verb_at_all_shows_the_verbs() {
     let told = told(&mut capt(), 2);
 
-    for verb in ["up", "manager", "crds", "version"] {
+    for verb in ["up", "manager", "reconcile", "crds", "version"] {
         assert!(told.contains(&format!("\n  {verb} ")), "{told}");
     }
     assert!(!told.contains("\n  workload "), "it is for modules: {told}");
@@ -44,6 +65,7 @@ fn no_verb_at_all_shows_the_verbs() {
 #[case(&["--help"])]
 #[case(&["up", "--help"])]
 #[case(&["manager", "--help"])]
+#[case(&["reconcile", "--help"])]
 #[case(&["crds", "--help"])]
 #[case(&["workload", "--help"])]
 fn every_help_has_examples(#[case] arguments: &[&str]) {

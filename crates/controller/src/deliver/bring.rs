@@ -89,9 +89,10 @@ impl<'order> Delivery<'order> {
     async fn try_to_bring(&mut self, key: &mut ObjectKey, manifest: &Manifest) -> Result<Outcome, Obstacle> {
         check(key)
             .map_err(|why| Obstacle::Object(Subject { key, place: Some(&manifest.place) }.invalid(&why)))?;
+        let named = key.clone();
         let mut left = ATTEMPTS;
         loop {
-            let location = self.locate(Subject { key, place: Some(&manifest.place) }).await?;
+            let location = self.locate(Subject { key: &named, place: Some(&manifest.place) }).await?;
             *key = location.key.clone();
             let subject = Subject { key, place: Some(&manifest.place) };
             let lacking = key.namespace.as_ref().and_then(|namespace| self.namespaces.get(namespace));

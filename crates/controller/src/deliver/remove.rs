@@ -92,28 +92,35 @@ pub(crate) async fn remove(talk: &Talk<'_>, keys: &[ObjectKey], claim: &str) -> 
 pub(crate) async fn prune(talk: &Talk<'_>, old: &[ObjectKey], new: &[ObjectKey], claim: &str) -> Removed {
     match stale(talk, old, new).await {
         Ok(stale) => remove(talk, &stale, claim).await,
-        Err(failure) => {
-            Removed { waiting: old.to_vec(), stopped: Some(Trouble::of(&failure)), ..Removed::default() }
-        }
+        Err(failure) => Removed {
+            waiting: unwanted(old, new),
+            stopped: Some(Trouble::of(&failure)),
+            ..Removed::default()
+        },
     }
 }
 
 async fn stale(talk: &Talk<'_>, old: &[ObjectKey], new: &[ObjectKey]) -> Result<Vec<ObjectKey>, Failure> {
-    let wanted: HashSet<_> = new.iter().map(identity).collect();
-    let mut stale = Vec::new();
-    for key in old.iter().filter(|key| !wanted.contains(&identity(key))) {
-        stale.push(locate(talk, key).await?.map_or_else(|| key.clone(), |location| location.key));
-    }
+    let stale = unwanted(old, new);
     if stale.is_empty() {
         return Ok(stale);
     }
-    let mut wanted = Vec::with_capacity(new.len());
-    for key in new {
-        wanted.push(locate(talk, key).await?.map_or_else(|| key.clone(), |location| location.key));
+    Ok(unwanted(&as_in_cluster(talk, &stale).await?, &as_in_cluster(talk, new).await?))
+}
+
+/// The first list without what is in the second.
+fn unwanted(old: &[ObjectKey], new: &[ObjectKey]) -> Vec<ObjectKey> {
+    let wanted: HashSet<_> = new.iter().map(identity).collect();
+    old.iter().filter(|key| !wanted.contains(&identity(key))).cloned().collect()
+}
+
+/// The same keys, in the namespaces that the cluster has them in.
+async fn as_in_cluster(talk: &Talk<'_>, keys: &[ObjectKey]) -> Result<Vec<ObjectKey>, Failure> {
+    let mut located = Vec::with_capacity(keys.len());
+    for key in keys {
+        located.push(locate(talk, key).await?.map_or_else(|| key.clone(), |location| location.key));
     }
-    let wanted: HashSet<_> = wanted.iter().map(identity).collect();
-    stale.retain(|key| !wanted.contains(&identity(key)));
-    Ok(stale)
+    Ok(located)
 }
 
 fn last_first(keys: &[ObjectKey]) -> impl Iterator<Item = &ObjectKey> {

@@ -74,7 +74,8 @@ impl News {
     fn id(&self) -> String {
         let since = self.since.0.to_string();
         let event = self.event.as_str();
-        let parts = [self.namespace.as_str(), &self.cluster, &self.stack, &self.addon, &since, event, &self.reason];
+        let parts =
+            [self.namespace.as_str(), &self.cluster, &self.stack, &self.addon, &since, event, &self.reason];
         short_digest(parts, DIGITS)
     }
 }

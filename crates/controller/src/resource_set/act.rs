@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use capt_api::ClusterResourceSet;
 use capt_api::names::finalizer;
-use capt_core::resource_set::decide::{Plan, Step, Work};
+use capt_core::resource_set::decide::{Judged, Plan, Step, Work};
 use capt_core::resource_set::observed::Stale;
 use futures::future::join_all;
-use futures::stream::{self, StreamExt, TryStreamExt};
+use futures::stream::{self, StreamExt};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
@@ -61,8 +61,7 @@ pub(super) async fn act(
         }
         Step::Claim => claim(set, context).await.map(|()| Done::Again),
         Step::Finish { bindings } => {
-            let forget = |name: &String| binding::forget(set, name, context);
-            stream::iter(bindings).map(Ok).try_for_each_concurrent(AT_ONCE, forget).await?;
+            all(bindings.iter().map(|name| binding::forget(set, name, context)).collect()).await?;
             release(set, context).await
         }
         Step::LetGo => release(set, context).await,
@@ -111,29 +110,31 @@ async fn carry_out(
         let _ = tokio::time::timeout(A_MOMENT, join_all(under_way)).await;
         return Ok(Done::Again);
     }
-    stream::iter(&plan.clusters)
-        .map(|judged| async move {
-            let Work::Note(entries) = &judged.work else { return Ok(()) };
-            let cluster = context.clusters.get(set.metadata.namespace.as_deref(), &judged.cluster);
-            match cluster {
-                Some(cluster) => binding::put(set, &cluster, entries, context).await,
-                None => Ok(()),
-            }
-        })
-        .buffer_unordered(AT_ONCE)
-        .try_collect::<()>()
-        .await?;
-    stream::iter(&plan.stale)
-        .map(|stale| async move {
-            match stale {
-                Stale::Entry(name) => binding::forget(set, name, context).await,
-                Stale::Binding(name) => binding::delete(set, name, context).await,
-            }
-        })
-        .buffer_unordered(AT_ONCE)
-        .try_collect::<()>()
-        .await?;
-    Ok(Done::Waited)
+    let noted = all(plan.clusters.iter().map(|judged| note(set, judged, context)).collect()).await;
+    let removed = all(plan.stale.iter().map(|stale| remove(set, stale, context)).collect()).await;
+    noted.and(removed).map(|()| Done::Waited)
+}
+
+/// Writes down what is known of a cluster that is brought nothing.
+async fn note(set: &ClusterResourceSet, judged: &Judged, context: &Context) -> Result<(), Error> {
+    let Work::Note(entries) = &judged.work else { return Ok(()) };
+    match context.clusters.get(set.metadata.namespace.as_deref(), &judged.cluster) {
+        Some(cluster) => binding::put(set, &cluster, entries, context).await,
+        None => Ok(()),
+    }
+}
+
+async fn remove(set: &ClusterResourceSet, stale: &Stale, context: &Context) -> Result<(), Error> {
+    match stale {
+        Stale::Entry(name) => binding::forget(set, name, context).await,
+        Stale::Binding(name) => binding::delete(set, name, context).await,
+    }
+}
+
+/// Writes several, some at a time. One that fails keeps none of the others from being written.
+async fn all(writes: Vec<impl Future<Output = Result<(), Error>>>) -> Result<(), Error> {
+    let results: Vec<_> = stream::iter(writes).buffer_unordered(AT_ONCE).collect().await;
+    results.into_iter().collect()
 }
 
 /// Starts a task for every cluster that is to be brought something.

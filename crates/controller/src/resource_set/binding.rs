@@ -87,11 +87,9 @@ impl<'context> Desk<'context> {
             }
             left -= 1;
             match self.carry_out(edit, present.as_ref()).await {
-                Ok(true) => return Ok(()),
-                Ok(false) if left > 0 => {}
-                Err(error) if error.is_conflict() && left > 0 => {}
-                Ok(false) => return Ok(()),
-                Err(error) => return Err(error),
+                Err(error) if left == 0 || !error.is_conflict() => return Err(error),
+                Ok(false) | Err(_) if left > 0 => {}
+                Ok(_) | Err(_) => return Ok(()),
             }
             debug!(binding = self.name.name, "somebody else wrote to the binding in between; looking again");
             let read = self.bindings.get_opt(&self.name.name).await;

@@ -1,5 +1,7 @@
 //! Add-ons, on real API servers: one for management, others for the clusters that are made.
 
+mod bad_input;
 mod flow;
+mod life;
 mod manifests;
 mod scene;

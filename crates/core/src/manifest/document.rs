@@ -40,6 +40,7 @@ const DEEPEST: usize = 50;
 
 fn told(error: &Error, text: &str, visible: bool) -> (Option<usize>, Problem) {
     let line = error.location().and_then(|location| usize::try_from(location.line()).ok());
+    let line = line.filter(|line| *line > 0);
     let mut innermost = error;
     while let Error::AliasError { error, .. } | Error::WithSnippet { error, .. } = innermost {
         innermost = error;

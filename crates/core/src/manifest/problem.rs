@@ -200,11 +200,8 @@ pub enum Problem {
         value: Shown,
     },
     /// Two labels or annotations that placeholders make one.
-    #[error("has the label or annotation{key} twice once its placeholders are replaced; remove one of them")]
-    LabelTwice {
-        /// The key.
-        key: Shown,
-    },
+    #[error("has a label or annotation twice once its placeholders are replaced; remove one of them")]
+    LabelTwice,
 }
 
 fn details(Shown(excerpt): &Shown, Shown(detail): &Shown) -> String {

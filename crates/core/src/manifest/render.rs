@@ -12,10 +12,9 @@ mod variables;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use capt_api::resource_set::ResourceKind;
 use serde_json::{Map, Value};
 
-use super::problem::{Shown, sentences};
+use super::problem::sentences;
 use super::{Invalid, Manifest, Place, Problem, object};
 pub use variables::{Inputs, variables};
 
@@ -43,7 +42,7 @@ impl fmt::Display for Missing {
         }
         write!(formatter, ": `${{{name}}}` is not known for this cluster")?;
         match suggestion {
-            Some(suggestion) => write!(formatter, "; did you mean `${{{suggestion}}}`?"),
+            Some(suggestion) => write!(formatter, "; perhaps `${{{suggestion}}}` is meant"),
             None => Ok(()),
         }
     }
@@ -90,12 +89,12 @@ pub fn render(
     let mut invalid = Vec::new();
     let mut rendered = Vec::with_capacity(manifests.len());
     for Manifest { place, object } in manifests {
-        let mut walk = Walk { variables, missing: Vec::new(), problems: Vec::new(), place };
+        let mut walk = Walk { variables, missing: Vec::new(), problems: Vec::new() };
         let object = walk.tree(object);
         let Walk { missing: names, mut problems, .. } = walk;
-        // What a name is becomes clear only now; one that is not known says it better itself.
+        // What a name is becomes clear only now; one that is not known says it better itself. Values may be secret.
         if names.is_empty() {
-            problems.extend(object::problems(&object, visible(place)));
+            problems.extend(object::problems(&object, false));
         }
         invalid.extend(problems.into_iter().map(|problem| Invalid::at(place, problem)));
         for name in names {
@@ -117,14 +116,9 @@ pub fn render(
     Err(Unrendered { missing, invalid, known })
 }
 
-fn visible(place: &Place) -> bool {
-    place.kind == ResourceKind::ConfigMap
-}
-
 /// A walk through one object.
 struct Walk<'walk> {
     variables: &'walk BTreeMap<String, String>,
-    place: &'walk Place,
     missing: Vec<String>,
     problems: Vec<Problem>,
 }
@@ -159,10 +153,8 @@ impl Walk<'_> {
     fn labels(&mut self, labels: &Map<String, Value>) -> Value {
         let mut rendered = Map::new();
         for (key, value) in labels {
-            let key = self.text(key);
-            let value = self.tree(value);
-            if rendered.insert(key.clone(), value).is_some() {
-                self.problems.push(Problem::LabelTwice { key: Shown::new(&key, visible(self.place)) });
+            if rendered.insert(self.text(key), self.tree(value)).is_some() {
+                self.problems.push(Problem::LabelTwice);
             }
         }
         Value::Object(rendered)

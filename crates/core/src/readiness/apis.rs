@@ -4,7 +4,8 @@ use super::object::Object;
 use super::{Health, generic};
 
 pub(super) fn custom_resource_definition(object: Object<'_>) -> Health {
-    if let Some(refused) = object.condition("NamesAccepted").filter(|condition| condition.status() == "False") {
+    if let Some(refused) = object.condition("NamesAccepted").filter(|condition| condition.status() == "False")
+    {
         return Health::failed(&refused.told("its names are taken"));
     }
     match object.condition("Established") {

@@ -17,7 +17,8 @@ pub(super) fn job(object: Object<'_>) -> Health {
     if object.text("/status/startTime").is_none() {
         return Health::in_progress("it has not started yet");
     }
-    let wanted = object.number("/spec/completions").or_else(|| object.number("/spec/parallelism")).unwrap_or(1);
+    let wanted =
+        object.number("/spec/completions").or_else(|| object.number("/spec/parallelism")).unwrap_or(1);
     let succeeded = object.count("/status/succeeded");
     Health::in_progress(&format!("it is running: {succeeded} of {wanted} completions have succeeded"))
 }
@@ -46,12 +47,14 @@ fn pending(object: Object<'_>) -> Health {
 }
 
 fn not_ready(object: Object<'_>) -> Health {
-    let containers = || object.items("/status/initContainerStatuses").chain(object.items("/status/containerStatuses"));
+    let containers =
+        || object.items("/status/initContainerStatuses").chain(object.items("/status/containerStatuses"));
     let waiting = containers().find_map(|container| {
         let reason = container.text("/state/waiting/reason")?;
         Some((container.text("/name").unwrap_or_default(), reason))
     });
-    let crashing = containers().find(|container| container.text("/state/waiting/reason") == Some("CrashLoopBackOff"));
+    let crashing =
+        containers().find(|container| container.text("/state/waiting/reason") == Some("CrashLoopBackOff"));
     match (crashing, waiting) {
         (Some(container), _) => {
             let name = container.text("/name").unwrap_or_default();

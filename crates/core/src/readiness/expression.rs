@@ -41,7 +41,9 @@ pub enum Problem {
     #[error("the expression has {0} bytes: write at most {LONGEST}")]
     TooLong(usize),
     /// It is not CEL.
-    #[error("the expression cannot be understood at line {line}, column {column}: {detail}; write it in CEL, for example self.status.replicas > 0")]
+    #[error(
+        "the expression cannot be understood at line {line}, column {column}: {detail}; write it in CEL, for example self.status.replicas > 0"
+    )]
     Syntax {
         /// The line, from 1.
         line: usize,
@@ -54,7 +56,9 @@ pub enum Problem {
     #[error("the expression is nested too deeply: write fewer brackets, or fewer operators in a row")]
     TooDeep,
     /// It names something that does not exist.
-    #[error("the expression names `{0}`, which does not exist: the object is called self, for example self.status.replicas > 0")]
+    #[error(
+        "the expression names `{0}`, which does not exist: the object is called self, for example self.status.replicas > 0"
+    )]
     UnknownName(String),
     /// It calls a function that does not exist, or one with other arguments.
     #[error("the expression calls `{0}` in a way that does not exist: there are {known}", known = tree::known_functions())]
@@ -63,7 +67,9 @@ pub enum Problem {
     #[error("the expression makes a `{0}`: only numbers, texts, lists and maps can be made")]
     UnknownType(String),
     /// It gives something other than true or false.
-    #[error("the expression gives a value of the type {0} and not true or false: compare it with something, for example self.status.replicas > 0")]
+    #[error(
+        "the expression gives a value of the type {0} and not true or false: compare it with something, for example self.status.replicas > 0"
+    )]
     NotBoolean(String),
     /// An operator or a function cannot be applied to what the object has.
     #[error("the expression cannot be worked out: {0}")]
@@ -124,10 +130,16 @@ fn mismatch(error: &ExecutionError) -> Problem {
         ExecutionError::UnsupportedBinaryOperator(function, left, right) => {
             not_for(function, &[left.type_of().to_string(), right.type_of().to_string()])
         }
-        ExecutionError::UnexpectedType { want, .. } => format!("something that is not a {want} is used as one"),
-        ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => "it divides by zero".to_owned(),
+        ExecutionError::UnexpectedType { want, .. } => {
+            format!("something that is not a {want} is used as one")
+        }
+        ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => {
+            "it divides by zero".to_owned()
+        }
         ExecutionError::Overflow(..) => "a number gets too large".to_owned(),
-        ExecutionError::FunctionError { function, .. } => format!("`{function}` cannot read what it is given"),
+        ExecutionError::FunctionError { function, .. } => {
+            format!("`{function}` cannot read what it is given")
+        }
         ExecutionError::DuplicateKey(_) => "a map has the same key twice".to_owned(),
         ExecutionError::UnsupportedKeyType(_) | ExecutionError::UnsupportedIndex(..) => {
             "what stands in brackets can be no key or index".to_owned()

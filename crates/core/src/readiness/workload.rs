@@ -47,9 +47,11 @@ pub(super) fn deployment(object: Object<'_>) -> Health {
     if want == 0 {
         return Health::current();
     }
-    let has_deadline = object.number("/spec/progressDeadlineSeconds").is_some_and(|deadline| deadline != NO_DEADLINE);
-    let rolled_out = progressing
-        .is_some_and(|condition| condition.status() == "True" && condition.reason() == "NewReplicaSetAvailable");
+    let has_deadline =
+        object.number("/spec/progressDeadlineSeconds").is_some_and(|deadline| deadline != NO_DEADLINE);
+    let rolled_out = progressing.is_some_and(|condition| {
+        condition.status() == "True" && condition.reason() == "NewReplicaSetAvailable"
+    });
     if has_deadline && !rolled_out {
         Health::in_progress(if object.is_true("/spec/paused") {
             "its rollout is paused: set paused to false in its spec to let it go on"

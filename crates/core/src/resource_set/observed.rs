@@ -1,5 +1,7 @@
 //! What a decision about a `ClusterResourceSet` rests on.
 
+use std::collections::BTreeMap;
+
 use capt_api::names::annotation;
 use capt_api::resource_set::{ResourceBinding, ResourceReference};
 use capt_api::{Cluster, ClusterResourceSet};
@@ -165,7 +167,7 @@ pub fn selects(set: &ClusterResourceSet, cluster: &Cluster) -> bool {
 /// Why the selector of a set selects nothing.
 pub fn problem(set: &ClusterResourceSet) -> Option<String> {
     let selector = &set.spec.cluster_selector;
-    let is_empty = selector.match_labels.as_ref().is_none_or(|labels| labels.is_empty())
+    let is_empty = selector.match_labels.as_ref().is_none_or(BTreeMap::is_empty)
         && selector.match_expressions.as_ref().is_none_or(Vec::is_empty);
     if is_empty {
         return Some("spec.clusterSelector is empty and selects nothing: write a label that the Clusters have".to_owned());

@@ -206,13 +206,8 @@ impl<'sources> Sources<'sources> {
         };
         let releases = releases(manifests);
         let wanted = addon.values.iter().map(|values| values::wanted(values, &name, outputs, &releases, &salt));
-        Ok(wanted.collect::<Result<Vec<_>, _>>().map_err(|problem| {
-            let reason = match problem {
-                values::Problem::Missing { .. } => Reason::OutputMissing,
-                _ => Reason::ManifestInvalid,
-            };
-            Blocked::new(reason, problem.to_string())
-        }))
+        let wanted = wanted.collect::<Result<Vec<_>, _>>();
+        Ok(wanted.map_err(|problem| Blocked::new(problem.reason(), problem.to_string())))
     }
 
     /// The outputs of the cluster's module; `None` where there are none yet.

@@ -75,6 +75,8 @@ async fn nothing_counts_as_removed_where_the_cluster_does_not_answer(#[case] how
         assert_eq!(removed.trouble().unwrap().reason, Reason::ClusterUnreachable);
         assert_eq!(removed.remaining().len(), 2);
     }
+    let removed = prune(&talk, &keys, &keys[..1], CLAIM).await;
+    assert_eq!(removed.remaining(), keys[1..], "what is wanted is not on its way out");
     assert_eq!(inventory::read(&talk, CLAIM).await.unwrap_err().reason, Reason::ClusterUnreachable);
     let written = inventory::write(&talk, CLAIM, &keys, None).await;
     assert_eq!(written.unwrap_err().reason, Reason::ClusterUnreachable);

@@ -32,28 +32,105 @@ fn of(steps: Vec<StepStatus>) -> AddonStackBindingStatus {
 }
 
 fn told(before: Option<&AddonStackBindingStatus>, next: &AddonStackBindingStatus) -> Vec<News> {
-    let spec =
-        AddonStackBindingSpec { cluster_name: "prod-1".to_owned(), stack_name: "base".to_owned() };
+    let spec = AddonStackBindingSpec { cluster_name: "prod-1".to_owned(), stack_name: "base".to_owned() };
     let mut binding = AddonStackBinding::new("base.prod-1", spec);
     binding.metadata.namespace = Some("team-a".to_owned());
     news(before, next, &binding, &time("2026-01-02T03:09:05Z"))
 }
 
 #[rstest]
-#[case::fails(StepState::Delivering, Reason::Delivering, StepState::Failed, Reason::ObjectRefused, Some(Event::Failed))]
-#[case::fails_after_it_was_ready(StepState::Ready, Reason::AddonReady, StepState::Failed, Reason::AddonFailed, Some(Event::Failed))]
-#[case::fails_otherwise(StepState::Failed, Reason::ObjectRefused, StepState::Failed, Reason::RetriesExhausted, Some(Event::Failed))]
+#[case::fails(
+    StepState::Delivering,
+    Reason::Delivering,
+    StepState::Failed,
+    Reason::ObjectRefused,
+    Some(Event::Failed)
+)]
+#[case::fails_after_it_was_ready(
+    StepState::Ready,
+    Reason::AddonReady,
+    StepState::Failed,
+    Reason::AddonFailed,
+    Some(Event::Failed)
+)]
+#[case::fails_otherwise(
+    StepState::Failed,
+    Reason::ObjectRefused,
+    StepState::Failed,
+    Reason::RetriesExhausted,
+    Some(Event::Failed)
+)]
 #[case::fails_again(StepState::Failed, Reason::ObjectRefused, StepState::Failed, Reason::ObjectRefused, None)]
-#[case::cannot_start(StepState::Pending, Reason::WaitingForAddons, StepState::Blocked, Reason::ResourceMissing, Some(Event::Failed))]
-#[case::cannot_go_on(StepState::Failed, Reason::ObjectRefused, StepState::Blocked, Reason::ManifestInvalid, Some(Event::Failed))]
-#[case::is_held_by_the_user(StepState::Pending, Reason::WaitingForAddons, StepState::Blocked, Reason::GateClosed, None)]
-#[case::is_held_after_a_failure(StepState::Failed, Reason::ObjectRefused, StepState::Blocked, Reason::GateClosed, None)]
-#[case::recovers(StepState::Failed, Reason::AddonOverdue, StepState::Ready, Reason::AddonReady, Some(Event::Recovered))]
-#[case::recovers_from_a_block(StepState::Blocked, Reason::ResourceMissing, StepState::Ready, Reason::AddonReady, Some(Event::Recovered))]
-#[case::is_let_go_by_the_user(StepState::Blocked, Reason::GateClosed, StepState::Ready, Reason::AddonReady, None)]
-#[case::gets_ready(StepState::WaitingForReady, Reason::AddonNotReady, StepState::Ready, Reason::AddonReady, None)]
-#[case::is_tried_again(StepState::Failed, Reason::ObjectRefused, StepState::WaitingForReady, Reason::AddonNotReady, None)]
-#[case::degrades(StepState::Ready, Reason::AddonReady, StepState::WaitingForReady, Reason::AddonDegraded, None)]
+#[case::cannot_start(
+    StepState::Pending,
+    Reason::WaitingForAddons,
+    StepState::Blocked,
+    Reason::ResourceMissing,
+    Some(Event::Failed)
+)]
+#[case::cannot_go_on(
+    StepState::Failed,
+    Reason::ObjectRefused,
+    StepState::Blocked,
+    Reason::ManifestInvalid,
+    Some(Event::Failed)
+)]
+#[case::is_held_by_the_user(
+    StepState::Pending,
+    Reason::WaitingForAddons,
+    StepState::Blocked,
+    Reason::GateClosed,
+    None
+)]
+#[case::is_held_after_a_failure(
+    StepState::Failed,
+    Reason::ObjectRefused,
+    StepState::Blocked,
+    Reason::GateClosed,
+    None
+)]
+#[case::recovers(
+    StepState::Failed,
+    Reason::AddonOverdue,
+    StepState::Ready,
+    Reason::AddonReady,
+    Some(Event::Recovered)
+)]
+#[case::recovers_from_a_block(
+    StepState::Blocked,
+    Reason::ResourceMissing,
+    StepState::Ready,
+    Reason::AddonReady,
+    Some(Event::Recovered)
+)]
+#[case::is_let_go_by_the_user(
+    StepState::Blocked,
+    Reason::GateClosed,
+    StepState::Ready,
+    Reason::AddonReady,
+    None
+)]
+#[case::gets_ready(
+    StepState::WaitingForReady,
+    Reason::AddonNotReady,
+    StepState::Ready,
+    Reason::AddonReady,
+    None
+)]
+#[case::is_tried_again(
+    StepState::Failed,
+    Reason::ObjectRefused,
+    StepState::WaitingForReady,
+    Reason::AddonNotReady,
+    None
+)]
+#[case::degrades(
+    StepState::Ready,
+    Reason::AddonReady,
+    StepState::WaitingForReady,
+    Reason::AddonDegraded,
+    None
+)]
 #[case::is_taken_away(StepState::Failed, Reason::ObjectRefused, StepState::Removing, Reason::Removing, None)]
 #[case::stays_ready(StepState::Ready, Reason::AddonReady, StepState::Ready, Reason::AddonReady, None)]
 fn an_add_on_is_news_when_it(

@@ -41,8 +41,9 @@ async fn whoever_waits_for_news_gets_what_comes_later() {
 
 #[tokio::test]
 async fn a_receiver_that_never_answers_holds_nobody_up() {
-    let (place, mut heard) = receiver(|_, _| {
-        std::thread::park();
+    let (patience, end) = std::sync::mpsc::channel::<()>();
+    let (place, mut heard) = receiver(move |_, _| {
+        let _ = end.recv();
         Ok(())
     });
     let metrics = Metrics::new();
@@ -57,6 +58,7 @@ async fn a_receiver_that_never_answers_holds_nobody_up() {
 
     assert_eq!(counted(&metrics), [0, 0, 5]);
     carrying.abort();
+    drop(patience);
 }
 
 #[tokio::test]

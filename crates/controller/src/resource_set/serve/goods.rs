@@ -69,9 +69,8 @@ fn fate(part: &Range<usize>, delivered: &Delivered) -> Fate {
     match (is_complete, has_failed) {
         (true, false) if part.is_empty() && delivered.stopped.is_some() => Fate::Untried,
         (true, false) => Fate::Brought { changed: tried.iter().any(|(_, outcome)| is_written(outcome)) },
-        (_, true) => Fate::Failed,
         (false, false) if tried.is_empty() => Fate::Untried,
-        (false, false) => Fate::Failed,
+        (false, false) | (_, true) => Fate::Failed,
     }
 }
 

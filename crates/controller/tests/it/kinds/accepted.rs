@@ -48,6 +48,10 @@ async fn what_is_right_is_accepted_and_kept(#[case] table: &str) {
 #[case::workspace(include_str!("../../../../api/tests/it/every_field/workspace.yaml"))]
 #[case::provider_config(include_str!("../../../../api/tests/it/every_field/provider_config.yaml"))]
 #[case::cluster(include_str!("../../../../api/tests/it/every_field/cluster.yaml"))]
+#[case::addon_stack(include_str!("../../../../api/tests/it/every_field/addon_stack.yaml"))]
+#[case::addon_stack_binding(include_str!("../../../../api/tests/it/every_field/addon_stack_binding.yaml"))]
+#[case::cluster_resource_set(include_str!("../../../../api/tests/it/every_field/cluster_resource_set.yaml"))]
+#[case::cluster_resource_set_binding(include_str!("../../../../api/tests/it/every_field/cluster_resource_set_binding.yaml"))]
 #[tokio::test]
 async fn every_field_is_accepted_and_kept_in_spec_and_status(#[case] documents: &str) {
     let server = Server::with_namespace().await;

@@ -40,6 +40,9 @@ struct Case {
 #[case::workspace(include_str!("refused/workspace.yaml"))]
 #[case::provider_config(include_str!("refused/provider_config.yaml"))]
 #[case::cluster(include_str!("refused/cluster.yaml"))]
+#[case::addon_stack(include_str!("refused/addon_stack.yaml"))]
+#[case::addon_stack_binding(include_str!("refused/addon_stack_binding.yaml"))]
+#[case::cluster_resource_set(include_str!("refused/cluster_resource_set.yaml"))]
 #[tokio::test]
 async fn what_is_wrong_is_refused_with_a_sentence(#[case] table: &str) {
     let server = Server::with_namespace().await;

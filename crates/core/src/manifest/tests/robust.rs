@@ -112,27 +112,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn zz_compare() {
-    let lines = std::fs::read_to_string("/tmp/yamlcheck/out.jsonl").unwrap();
-    let (mut same, mut failed, mut differ) = (0, 0, 0);
-    for line in lines.lines() {
-        let row: Value = serde_json::from_str(line).unwrap();
-        let path = row["path"].as_str().unwrap();
-        match read(std::fs::read(path).unwrap()) {
-            Err(problems) => { failed += 1; println!("FAIL {path}: {problems}"); }
-            Ok(manifests) => {
-                let ours: Vec<Value> = manifests.into_iter().map(|m| m.object).collect();
-                // numbers: compare as text of f64
-                fn norm(v: &Value) -> Value { match v {
-                    Value::Number(n) => Value::from(n.as_f64().unwrap().to_string()),
-                    Value::Array(a) => a.iter().map(norm).collect(),
-                    Value::Object(o) => o.iter().map(|(k, v)| (k.clone(), norm(v))).collect(),
-                    other => other.clone() } }
-                if norm(&Value::from(ours)) == norm(&row["docs"]) { same += 1 } else { differ += 1; println!("DIFF {path}"); }
-            }
-        }
-    }
-    println!("same {same} failed {failed} differ {differ}");
-}

@@ -8,14 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cel::common::ast::{CallExpr, Expr, LiteralValue};
-use cel::common::types::{CelBytes, CelInt, CelList, CelMap, CelString};
+use cel::common::types::{CelBytes, CelInt, CelList, CelMap, CelString, Kind};
 use cel::common::value::{CowVal, Val};
-use cel::{Context, ExecutionError, FunctionContext, IdedExpr};
+use cel::{Context, ExecutionError, FunctionContext, IdedExpr, Value as CelValue};
 
 use super::Problem;
 
-/// The name cannot be written in CEL.
+/// Pays for a value. The name cannot be written in CEL.
 const PAY: &str = "@pay";
+
+/// Pays for a key or an index.
+const INDEX: &str = "@index";
 
 /// Enough to go over the largest object that an API server keeps, a few times; a fraction of a second's work.
 const ENOUGH: usize = 400_000;
@@ -44,14 +47,22 @@ impl Default for Budget {
 impl Budget {
     /// Lets prepared expressions pay from this budget.
     pub(super) fn install(&self, context: &mut Context<'_, '_>) -> Result<(), Problem> {
-        let left = Arc::clone(&self.0);
-        let pay: Function = Box::new(move |call| {
-            if call.args.is_empty() || !pay(&left, call) {
-                return Err(call.error("the budget is spent"));
-            }
-            Ok(call.args.swap_remove(0))
-        });
-        context.add_function(PAY, pay).map_err(|error| Problem::Mismatch(error.to_string()))
+        for (name, is_fit) in [(PAY, anything as fn(&dyn Val) -> bool), (INDEX, whole)] {
+            let left = Arc::clone(&self.0);
+            let function: Function = Box::new(move |call| {
+                if !pay(&left, call) {
+                    return Err(call.error("the budget is spent"));
+                }
+                let value = call.args.swap_remove(0);
+                if is_fit(value.as_ref()) {
+                    Ok(value)
+                } else {
+                    Err(ExecutionError::UnsupportedKeyType(CelValue::Null))
+                }
+            });
+            context.add_function(name, function).map_err(|error| Problem::Mismatch(error.to_string()))?;
+        }
+        Ok(())
     }
 
     pub(super) fn is_spent(&self) -> bool {
@@ -59,7 +70,7 @@ impl Budget {
     }
 }
 
-/// An expression that pays for its value before it is used, and as much again as `step` for each thing in it.
+/// An expression that pays for its value before it is used, and `step` more for each thing in it.
 pub(super) fn paid(of: IdedExpr, step: usize) -> IdedExpr {
     // These pay when they are made, or cost next to nothing.
     let is_paid = match &of.expr {
@@ -67,13 +78,31 @@ pub(super) fn paid(of: IdedExpr, step: usize) -> IdedExpr {
         Expr::Ident(name) => name.starts_with('@'),
         _ => false,
     };
-    if is_paid && step == 0 {
-        return of;
+    if is_paid && step == 0 { of } else { called(PAY, of, step) }
+}
+
+/// A key or an index that pays for itself. The interpreter makes a copy of a list to say that a number with a fraction is no
+/// index of it, so that is refused before.
+pub(super) fn index(of: IdedExpr) -> IdedExpr {
+    match of.expr {
+        Expr::Literal(LiteralValue::Int(_) | LiteralValue::String(_)) => of,
+        _ => called(INDEX, of, 0),
     }
+}
+
+fn called(name: &str, of: IdedExpr, step: usize) -> IdedExpr {
     let step = i64::try_from(step).unwrap_or(i64::MAX);
     let step = IdedExpr { id: of.id, expr: Expr::Literal(LiteralValue::Int(CelInt::from(step))) };
-    let call = CallExpr { func_name: PAY.to_owned(), target: None, args: vec![of, step] };
+    let call = CallExpr { func_name: name.to_owned(), target: None, args: vec![of, step] };
     IdedExpr { id: 0, expr: Expr::Call(call) }
+}
+
+fn anything(_: &dyn Val) -> bool {
+    true
+}
+
+fn whole(value: &dyn Val) -> bool {
+    value.get_type().kind() != Kind::Double
 }
 
 /// Pays for the first argument of a call; false if there is not enough left.
@@ -83,7 +112,8 @@ fn pay(left: &AtomicUsize, call: &FunctionContext<'_, '_>) -> bool {
         _ if had == 0 => 0,
         [value, step] => {
             let step = step.downcast_ref::<CelInt>().and_then(|step| usize::try_from(*step.inner()).ok());
-            size(value.as_ref()).saturating_add(things(value.as_ref()).saturating_mul(step.unwrap_or_default()))
+            size(value.as_ref())
+                .saturating_add(things(value.as_ref()).saturating_mul(step.unwrap_or_default()))
         }
         _ => usize::MAX,
     };

@@ -100,7 +100,10 @@ fn an_object_without_a_status_is_not_ready(#[case] object: Value) {
 #[case::not_ascii("self.größe > 1", "cannot be understood at line 1")]
 #[case::optional("self.?status.replicas > 0", "unsupported syntax")]
 #[case::has_of_no_field("has(self)", "cannot be understood")]
-#[case::unknown_name("object.status.replicas > 0", "names `object`, which does not exist: the object is called self")]
+#[case::unknown_name(
+    "object.status.replicas > 0",
+    "names `object`, which does not exist: the object is called self"
+)]
 #[case::variable_after_its_loop("self.l.all(c, c) && c", "names `c`, which does not exist")]
 #[case::unknown_function("now() > 1", "calls `now` in a way that does not exist: there are all, bool,")]
 #[case::unknown_method("self.kind.matches('a')", "calls `matches` in a way that does not exist")]
@@ -123,13 +126,23 @@ fn what_is_no_expression_is_refused_with_a_sentence(#[case] expression: &str, #[
 #[case::field_of_a_text("self.kind.name == 'a'", "a string has no fields")]
 #[case::list_read_by_name("self.status.conditions.type == 'Ready'", "a list has no fields")]
 #[case::loop_over_a_number("self.status.replicas.all(x, true)", "not a iterable is used as one")]
-#[case::method_of_another_type("self.status.replicas.startsWith('a')", "`startsWith` cannot be applied to int")]
+#[case::method_of_another_type(
+    "self.status.replicas.startsWith('a')",
+    "`startsWith` cannot be applied to int"
+)]
 #[case::zero("1 / (self.status.replicas - 2) == 1", "divides by zero")]
 #[case::zero_left("1 % (self.status.replicas - 2) == 1", "divides by zero")]
 #[case::overflow("9223372036854775807 + self.status.replicas == 1", "too large")]
 #[case::no_number("int(self.kind) == 1", "`int` cannot read what it is given")]
 #[case::same_key("{'a': 1, 'a': 2}.a == 1", "same key twice")]
 #[case::odd_key("{null: 1} == {}", "no key or index")]
+#[case::index_with_a_fraction("self.status.conditions[0.5].type == 'Ready'", "no key or index")]
+#[case::no_index("self.status.conditions[[]].type == 'Ready'", "`[]` cannot be applied to list and list")]
+#[case::smallest_number_divided("(-9223372036854775807 - 1) / -1 == 0", "too large")]
+#[case::rest_of_the_smallest_number("(-9223372036854775807 - 1) % -1 == 0", "too large")]
+#[case::smallest_number_negated("-(-9223372036854775807 - 1) == 0", "too large")]
+#[case::double_too_large_for_an_integer("int(1e300) == 0", "`int` cannot read what it is given")]
+#[case::negative_for_what_is_not("uint(-1) == 0u", "`uint` cannot read what it is given")]
 fn what_cannot_be_worked_out_is_an_error(#[case] expression: &str, #[case] expected: &str) {
     let problem = evaluate(expression, &karpenter()).unwrap_err().to_string();
     assert!(problem.contains(expected), "{problem}");

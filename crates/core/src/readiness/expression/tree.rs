@@ -21,12 +21,29 @@ const STEP: usize = 4;
 
 /// The functions that do not loop.
 const FUNCTIONS: [&str; 12] = [
-    "bool", "bytes", "contains", "double", "dyn", "endsWith", "int", "size", "startsWith", "string", "type", "uint",
+    "bool",
+    "bytes",
+    "contains",
+    "double",
+    "dyn",
+    "endsWith",
+    "int",
+    "size",
+    "startsWith",
+    "string",
+    "type",
+    "uint",
 ];
 
 /// What the parser turns into loops or tests.
-const MACROS: [&str; 6] =
-    [operators::HAS, operators::ALL, operators::EXISTS, operators::EXISTS_ONE, operators::FILTER, operators::MAP];
+const MACROS: [&str; 6] = [
+    operators::HAS,
+    operators::ALL,
+    operators::EXISTS,
+    operators::EXISTS_ONE,
+    operators::FILTER,
+    operators::MAP,
+];
 
 /// The names of types.
 const TYPES: [&str; 10] =
@@ -159,9 +176,9 @@ impl Preparation {
             (None, args.into_iter().map(|arg| self.node(arg, depth)).collect::<Result<_, _>>()?)
         } else if name == operators::INDEX {
             let mut args = args.into_iter();
-            let container = args.next().map(|container| self.node(container, depth)).transpose()?;
-            let index = self.paid(args, depth)?;
-            (None, container.into_iter().chain(index).collect())
+            let container = args.next().map(|container| self.node(container, depth));
+            let index = args.next().map(|index| self.node(index, depth + 1).map(budget::index));
+            (None, container.into_iter().chain(index).collect::<Result<_, _>>()?)
         } else if DEAR.contains(&name) || FUNCTIONS.contains(&name) {
             let target = self.paid(target.map(|target| *target), depth)?.pop();
             (target.map(Box::new), self.paid(args, depth)?)

@@ -100,6 +100,7 @@ fn a_helm_repository_counts_by_its_status_where_it_has_one(
     #[case] state: State,
     #[case] message: &str,
 ) {
-    let repository = object("source.toolkit.fluxcd.io/v1", "HelmRepository", &json!({"type": type_}), &status);
+    let repository =
+        object("source.toolkit.fluxcd.io/v1", "HelmRepository", &json!({"type": type_}), &status);
     assert_health(&repository, state, message);
 }

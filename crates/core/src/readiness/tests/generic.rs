@@ -73,7 +73,8 @@ fn a_condition_of_an_earlier_generation_says_nothing_of_this_one(#[case] mut con
 #[case::oci_repository_of_charts("source.toolkit.fluxcd.io/v1", "HelmRepository")]
 #[case::anything("example.com/v1", "Widget")]
 fn what_is_being_deleted_is_not_ready_whatever_it_says(#[case] api_version: &str, #[case] kind: &str) {
-    let status = json!({"conditions": [condition("Ready", "True", "", ""), condition("Complete", "True", "", "")]});
+    let status =
+        json!({"conditions": [condition("Ready", "True", "", ""), condition("Complete", "True", "", "")]});
     let mut going = object(api_version, kind, &json!({"type": "oci", "replicas": 0}), &status);
     going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
     assert_health(&going, Terminating, "it is being deleted");

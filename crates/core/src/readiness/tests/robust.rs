@@ -26,16 +26,64 @@ const KINDS: [(&str, &str); 16] = [
 
 /// Every field that a rule reads, and some texts that rules look for.
 const FIELDS: [&str; 40] = [
-    "metadata", "generation", "deletionTimestamp", "spec", "status", "replicas", "updatedReplicas", "readyReplicas",
-    "availableReplicas", "fullyLabeledReplicas", "currentReplicas", "currentRevision", "updateRevision",
-    "observedGeneration", "conditions", "type", "reason", "message", "updateStrategy", "rollingUpdate", "partition",
-    "progressDeadlineSeconds", "paused", "suspend", "completions", "parallelism", "succeeded", "startTime", "phase",
-    "clusterIP", "loadBalancer", "ingress", "ip", "containerStatuses", "state", "waiting", "name",
-    "desiredNumberScheduled", "numberReady", "currentNumberScheduled",
+    "metadata",
+    "generation",
+    "deletionTimestamp",
+    "spec",
+    "status",
+    "replicas",
+    "updatedReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "fullyLabeledReplicas",
+    "currentReplicas",
+    "currentRevision",
+    "updateRevision",
+    "observedGeneration",
+    "conditions",
+    "type",
+    "reason",
+    "message",
+    "updateStrategy",
+    "rollingUpdate",
+    "partition",
+    "progressDeadlineSeconds",
+    "paused",
+    "suspend",
+    "completions",
+    "parallelism",
+    "succeeded",
+    "startTime",
+    "phase",
+    "clusterIP",
+    "loadBalancer",
+    "ingress",
+    "ip",
+    "containerStatuses",
+    "state",
+    "waiting",
+    "name",
+    "desiredNumberScheduled",
+    "numberReady",
+    "currentNumberScheduled",
 ];
 const TEXTS: [&str; 16] = [
-    "", "True", "False", "Unknown", "Ready", "Available", "Progressing", "Stalled", "Reconciling", "Failed", "Running",
-    "Pending", "OnDelete", "LoadBalancer", "CrashLoopBackOff", "oci",
+    "",
+    "True",
+    "False",
+    "Unknown",
+    "Ready",
+    "Available",
+    "Progressing",
+    "Stalled",
+    "Reconciling",
+    "Failed",
+    "Running",
+    "Pending",
+    "OnDelete",
+    "LoadBalancer",
+    "CrashLoopBackOff",
+    "oci",
 ];
 
 fn leaf() -> impl Strategy<Value = Value> {
@@ -62,7 +110,8 @@ fn tree() -> impl Strategy<Value = Value> {
 
 #[rstest]
 fn an_object_that_is_no_object_is_no_harm(
-    #[values(json!(null), json!(1), json!("text"), json!([]), json!([{"kind": "Pod"}]), json!({}))] object: Value,
+    #[values(json!(null), json!(1), json!("text"), json!([]), json!([{"kind": "Pod"}]), json!({}))]
+    object: Value,
 ) {
     let _ = health(&object);
 }

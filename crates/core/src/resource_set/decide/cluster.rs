@@ -28,7 +28,7 @@ impl Facts<'_> {
         let missing = self.places(|resource| needed(resource) && resource.content.usable().is_some());
         let lacking = self.places(|resource| needed(resource) && resource.content.usable().is_none());
         let still = |word: Word| if missing.is_empty() { Word::Applied } else { word };
-        let (work, word, next) = match &cluster.state {
+        let (work, told, next) = match &cluster.state {
             ClusterState::Usable => self.usable(cluster, &missing),
             ClusterState::Paused => (Work::Nothing, still(Word::Paused), None),
             ClusterState::NotReady(what) => (Work::Nothing, still(Word::Waiting(what.clone())), None),
@@ -36,7 +36,7 @@ impl Facts<'_> {
                 (Work::Nothing, Word::Troubled(Blocked::new(Reason::Unreadable, why)), None)
             }
         };
-        (Judged { cluster: cluster.name.clone(), work, word, lacking }, next)
+        (Judged { cluster: cluster.name.clone(), work, word: told, lacking }, next)
     }
 
     fn places(&self, wanted: impl Fn(&Resource) -> bool) -> Vec<usize> {
