@@ -10,17 +10,18 @@ mod burst;
 mod engine;
 mod follow;
 mod idle;
-mod manifests;
-mod ready;
-mod recorder;
-mod replay;
+pub(crate) mod manifests;
+pub(crate) mod ready;
+pub(crate) mod recorder;
+pub(crate) mod replay;
 mod requests;
-mod stage;
+pub(crate) mod stage;
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::progress::tell;
 use stage::Stage;
 
 #[derive(clap::Args)]
@@ -65,10 +66,4 @@ pub(crate) async fn measure(options: Options) -> anyhow::Result<Value> {
     }
     report["bursts"] = json!(bursts);
     Ok(report)
-}
-
-/// Says what is going on, since some parts take minutes.
-#[expect(clippy::print_stderr, reason = "the report alone goes to standard output")]
-fn tell(message: &str) {
-    eprintln!("{message}");
 }

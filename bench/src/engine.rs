@@ -10,7 +10,6 @@ mod binary;
 mod capt;
 mod clock;
 mod counting;
-mod diagnostics;
 mod idle;
 mod memory;
 mod overhead;
@@ -59,7 +58,7 @@ pub(crate) async fn measure(options: Options) -> anyhow::Result<Value> {
     let (idle, memory) = (all || options.idle, all || options.memory);
     let binary = binary::find(options.terraform_binary.as_deref()).await?;
     // Looked for before minutes of work depend on it.
-    let capt = if memory { Some(capt::find(options.capt)?) } else { None };
+    let capt = if memory { Some(crate::capt::find(options.capt)?) } else { None };
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
     let mut report = json!({ "benchmark": "what the Terraform engine costs", "build": build });
     if all || options.overhead {
@@ -89,10 +88,4 @@ pub(crate) async fn measure(options: Options) -> anyhow::Result<Value> {
         report["memory"] = memory::compare(&empty, &memory::look(capt, &stage, count.get()).await?, count);
     }
     Ok(report)
-}
-
-/// Says what is going on, since some parts take minutes.
-#[expect(clippy::print_stderr, reason = "the report alone goes to standard output")]
-fn tell(message: &str) {
-    eprintln!("{message}");
 }

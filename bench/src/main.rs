@@ -1,8 +1,12 @@
 //! Benchmarks: each prints one JSON value. Figures are ratios to what the same machine does at the same moment.
 
+mod addons;
+mod capt;
 mod clusters;
+mod diagnostics;
 mod engine;
 mod figures;
+mod progress;
 mod template;
 
 use std::process::ExitCode;
@@ -24,6 +28,8 @@ enum Benchmark {
     Clusters(clusters::Options),
     /// What the Terraform engine costs: over the bare command line, while nothing changes, and in memory
     Engine(engine::Options),
+    /// What add-ons cost: in time, requests and memory, over many clusters, and while nothing changes
+    Addons(addons::Options),
 }
 
 fn main() -> ExitCode {
@@ -58,5 +64,6 @@ async fn run(arguments: Arguments) -> anyhow::Result<serde_json::Value> {
         Benchmark::Template(options) => template::measure(options).await,
         Benchmark::Clusters(options) => Box::pin(clusters::measure(options)).await,
         Benchmark::Engine(options) => engine::measure(options).await,
+        Benchmark::Addons(options) => Box::pin(addons::measure(options)).await,
     }
 }

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::recorder::{Asked, Who, table};
 use super::stage::Stage;
-use super::{replay, tell};
+use super::replay;
+use crate::progress::tell;
 
 /// The first of every cluster's names.
 const PREFIX: &str = "burst";

@@ -10,7 +10,8 @@ use kube::{Client, ResourceExt};
 use serde_json::{Value, json};
 
 use super::stage::{parameters, patch};
-use super::{manifests, tell};
+use super::manifests;
+use crate::progress::tell;
 
 /// Runs every Workspace that nobody has run, so many at the same time.
 pub(super) async fn run(client: Client, authority: String, concurrency: u16) {

@@ -13,7 +13,7 @@ use kube::{Api, Client, ResourceExt};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::manifests::{self, NAMESPACE};
+use super::manifests::{self, ENDPOINT, NAMESPACE};
 use super::stage::{Stage, patch};
 use crate::figures::Figures;
 
@@ -37,7 +37,7 @@ pub(super) async fn measure(stage: &Stage, names: &[String], changes: usize) -> 
         stage.recorder.quiet(QUIET).await;
 
         let token = format!("raw-{change}");
-        let data = json!({ "value": manifests::kubeconfig(&stage.authority, &token) });
+        let data = json!({ "value": manifests::kubeconfig(ENDPOINT, &stage.authority, &token) });
         let secret = manifests::secret("raw", &data);
         let started = Instant::now();
         patch(&secrets, &secret).await?;

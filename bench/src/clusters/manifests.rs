@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 /// The namespace of everything.
-pub(super) const NAMESPACE: &str = "default";
+pub(crate) const NAMESPACE: &str = "default";
 /// The templates that all clusters share.
 pub(super) const CONTROL_PLANE_TEMPLATE: &str = "control-plane";
 pub(super) const NETWORK_TEMPLATE: &str = "network";
 /// Nobody listens there, so that the question whether a cluster answers is soon done.
-const ENDPOINT: &str = "https://127.0.0.1:9";
+pub(super) const ENDPOINT: &str = "https://127.0.0.1:9";
 
 /// Where the network of a cluster comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,15 +67,15 @@ pub(super) fn network_outputs() -> Value {
 /// The content of a connection Secret.
 pub(super) fn connection(authority: &str, workspace: &str, token: &str) -> Value {
     let mut data = outputs(authority, workspace);
-    data["kubeconfig"] = json!(kubeconfig(authority, token));
+    data["kubeconfig"] = json!(kubeconfig(ENDPOINT, authority, token));
     data
 }
 
-pub(super) fn secret(name: &str, data: &Value) -> Value {
+pub(crate) fn secret(name: &str, data: &Value) -> Value {
     json!({ "metadata": { "name": name }, "type": "connection.crossplane.io/v1alpha1", "stringData": data })
 }
 
-pub(super) fn kubeconfig(authority: &str, token: &str) -> String {
+pub(crate) fn kubeconfig(server: &str, authority: &str, token: &str) -> String {
     format!(
         "apiVersion: v1
 kind: Config
@@ -83,7 +83,7 @@ current-context: cluster
 clusters:
 - name: cluster
   cluster:
-    server: {ENDPOINT}
+    server: {server}
     certificate-authority-data: {authority}
 contexts:
 - name: cluster

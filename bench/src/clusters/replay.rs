@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use capt_api::names::annotation;
 use capt_testkit::TestCluster;
 use futures::{StreamExt, TryStreamExt, stream};
 use http::Request;
@@ -17,20 +18,28 @@ use super::stage::bare;
 
 /// The writes of each cluster go one after the other, those of so many clusters at the same time.
 pub(super) async fn measure(writes: &[Written], prefix: &str, concurrency: u16) -> anyhow::Result<Duration> {
+    let server: TestCluster = bare().await?;
+    let client = server.client();
     let mut clusters = BTreeMap::<_, Vec<_>>::new();
     for written in writes {
         let written = without_identity(written)?;
         let cluster = cluster(&written, prefix).with_context(|| format!("whose is {}?", written.path))?;
-        clusters.entry(cluster).or_default().push(written);
+        clusters.entry(cluster).or_default().push((client.clone(), written));
     }
-    let cluster: TestCluster = bare().await?;
-    let client = cluster.client();
     // The first request opens the connection.
     client.apiserver_version().await.context("asking for the version")?;
+    in_lanes(clusters.into_values(), concurrency).await
+}
+
+/// Makes the writes of each lane one after the other, those of so many lanes at the same time. Answers how long it took.
+pub(crate) async fn in_lanes(
+    lanes: impl IntoIterator<Item = Vec<(Client, Written)>>,
+    concurrency: u16,
+) -> anyhow::Result<Duration> {
     let started = Instant::now();
-    stream::iter(clusters.into_values())
+    stream::iter(lanes)
         .map(async |writes| {
-            for written in writes {
+            for (client, written) in writes {
                 send(&client, written).await?;
             }
             anyhow::Ok(())
@@ -51,21 +60,22 @@ async fn send(client: &Client, written: Written) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The number of the cluster that an object belongs to, by its name.
-fn cluster(written: &Written, prefix: &str) -> Option<u32> {
+/// The number of the cluster that an object belongs to, by its name, by that of the object that an Event is about, or by whose it
+/// says it is.
+pub(crate) fn cluster(written: &Written, prefix: &str) -> Option<u32> {
     let body: Value = serde_json::from_slice(&written.body).ok()?;
-    let regarding = body["regarding"]["name"].as_str();
-    let name = regarding.or_else(|| {
+    let claim = body["metadata"]["annotations"][annotation::ADDON].as_str();
+    let name = claim.or_else(|| body["regarding"]["name"].as_str()).or_else(|| {
         let path = written.path.split('?').next()?.trim_end_matches("/status");
         path.rsplit('/').next()
     })?;
-    let rest = name.strip_prefix(prefix)?.strip_prefix('-')?;
+    let (_, rest) = name.split_once(&format!("{prefix}-"))?;
     rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// Objects have other identities here, and what is owned by objects that are not there is taken for garbage. As many bytes are
 /// written all the same.
-fn without_identity(written: &Written) -> anyhow::Result<Written> {
+pub(crate) fn without_identity(written: &Written) -> anyhow::Result<Written> {
     let mut body: Value = serde_json::from_slice(&written.body).context("reading what was written")?;
     if let Some(metadata) = body["metadata"].as_object_mut() {
         metadata.remove("uid");
@@ -97,6 +107,9 @@ mod tests {
         assert_eq!(of("/api/v1/namespaces/default/secrets/burst-12-kubeconfig", &none), Some(12));
         let event = json!({ "regarding": { "name": "burst-3-eks-controlplane" } });
         assert_eq!(of("/apis/events.k8s.io/v1/namespaces/default/events?", &event), Some(3));
+        assert_eq!(of("/apis/a/v1/namespaces/default/addonstackbindings/stack.burst-4", &none), Some(4));
+        let claimed = json!({ "metadata": { "annotations": { annotation::ADDON: "default/burst-5/stack/one" } } });
+        assert_eq!(of("/api/v1/namespaces/kube-system/configmaps/capt-addon-1", &claimed), Some(5));
         assert_eq!(of("/api/v1/namespaces/default/secrets/other", &none), None);
     }
 

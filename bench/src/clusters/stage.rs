@@ -27,7 +27,7 @@ use super::ready::Ready;
 use super::recorder::{Recorder, Who};
 
 /// Longer than it takes a manager to do what follows from something.
-pub(super) const LONG_QUIET: Duration = Duration::from_secs(2);
+pub(crate) const LONG_QUIET: Duration = Duration::from_secs(2);
 
 /// An API server of one's own, with a manager.
 pub(super) struct Stage {
@@ -64,7 +64,7 @@ impl Stage {
         let client = recorder.listen(cluster.client(), Who::Others);
         let authority = authority(&cluster.control_plane().kubeconfig())?;
         let engine = tokio::spawn(engine::run(client.clone(), authority.clone(), concurrency));
-        let ready = Ready::follow(cluster.client());
+        let ready = Ready::follow(cluster.client(), is_ready);
         let stage = Self {
             recorder,
             client,
@@ -127,11 +127,15 @@ impl Stage {
 }
 
 /// An API server with CAPT's kinds and nothing else.
-pub(super) async fn bare() -> anyhow::Result<TestCluster> {
+pub(crate) async fn bare() -> anyhow::Result<TestCluster> {
     let helper = Helper::current_exe().context("finding the path of this program")?;
     let cluster = TestCluster::start_with(|| helper).await;
     cluster.apply_crds(&[own(), foreign(Foreign::Terraform), foreign(Foreign::ClusterApi)].concat()).await;
     Ok(cluster)
+}
+
+fn is_ready(control_plane: &CAPTControlPlane) -> bool {
+    control_plane.status.as_ref().is_some_and(|status| status.ready)
 }
 
 fn authority(kubeconfig: &str) -> anyhow::Result<String> {
@@ -142,7 +146,8 @@ fn authority(kubeconfig: &str) -> anyhow::Result<String> {
         .context("the kubeconfig has no certificates")
 }
 
-async fn put<K>(client: &Client, body: &Value) -> anyhow::Result<()>
+/// One server-side apply in the namespace of everything.
+pub(crate) async fn put<K>(client: &Client, body: &Value) -> anyhow::Result<()>
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
 {
@@ -150,7 +155,7 @@ where
 }
 
 /// One server-side apply.
-pub(super) async fn patch<K>(api: &Api<K>, body: &Value) -> anyhow::Result<()>
+pub(crate) async fn patch<K>(api: &Api<K>, body: &Value) -> anyhow::Result<()>
 where
     K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned,
 {
@@ -164,6 +169,6 @@ where
     Ok(())
 }
 
-pub(super) fn parameters() -> PatchParams {
+pub(crate) fn parameters() -> PatchParams {
     PatchParams::apply("capt-bench").force()
 }

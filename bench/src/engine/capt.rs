@@ -1,94 +1,40 @@
-//! `capt manager` as a process of its own.
+//! `capt manager` with a Terraform whose starts are counted.
 
-use std::env;
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use anyhow::Context;
-use capt_testkit::home;
-use rustix::process::Signal;
 
-use super::diagnostics::Diagnostics;
-use super::stage::{NAMESPACE, Stage};
+use super::stage::Stage;
+use crate::capt::CaptProcess;
+use crate::diagnostics::Counted;
 
-/// How long it may take to end.
-const FAREWELL: Duration = Duration::from_secs(30);
-
-/// The program that is named, or the one beside this one.
-pub(super) fn find(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
-    let own = env::current_exe().context("finding the path of this program")?;
-    let found = named.unwrap_or_else(|| own.with_file_name("capt"));
-    anyhow::ensure!(
-        found.is_file(),
-        "there is no program {}: build it with cargo build -p capt, in the same profile, or name it with --capt",
-        found.display()
-    );
-    Ok(found)
-}
-
-/// A `capt manager`. Dropped, it is killed.
+/// A `capt manager`, and how often it started Terraform.
 pub(super) struct CaptManager {
-    pub(super) diagnostics: Diagnostics,
-    child: Child,
+    pub(super) process: CaptProcess,
     terraform: CountedTerraform,
-    messages: PathBuf,
 }
 
 impl CaptManager {
     pub(super) async fn start(capt: &Path, stage: &Stage) -> anyhow::Result<Self> {
-        let diagnostics = Diagnostics::choose().await?;
         let directory = stage.directory.path();
         let terraform = CountedTerraform::make(directory, &stage.binary)?;
-        let messages = directory.join("capt.log");
-        let child = Command::new(capt)
-            .args(["manager", "--leader-elect=false", "--log-format=json", "--kubeconfig"])
-            .arg(stage.cluster.control_plane().kubeconfig_path())
-            .arg("--diagnostics-address")
-            .arg(diagnostics.address().to_string())
-            .arg("--terraform-directory")
-            .arg(directory)
-            .arg("--terraform-binary")
-            .arg(&terraform.program)
-            .env("POD_NAMESPACE", NAMESPACE)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(File::create(&messages)?)
-            .spawn()
-            .with_context(|| format!("starting {}", capt.display()))?;
-        Ok(Self { diagnostics, child, terraform, messages })
-    }
-
-    /// What the kernel says about the process.
-    pub(super) fn status(&self) -> anyhow::Result<String> {
-        fs::read_to_string(format!("/proc/{}/status", self.child.id())).context("reading its memory")
+        let arguments = [
+            "--terraform-directory".into(),
+            directory.into(),
+            "--terraform-binary".into(),
+            terraform.program.clone().into(),
+        ];
+        let kubeconfig = stage.cluster.control_plane().kubeconfig_path();
+        let process =
+            CaptProcess::start(capt, kubeconfig, directory, Counted::Workspaces, &arguments).await?;
+        Ok(Self { process, terraform })
     }
 
     /// The first argument of every Terraform that was started.
     pub(super) fn commands(&self) -> anyhow::Result<Vec<String>> {
         self.terraform.commands()
-    }
-
-    /// What it said.
-    pub(super) fn messages(&self) -> String {
-        fs::read_to_string(&self.messages).unwrap_or_default()
-    }
-
-    pub(super) fn stop(mut self) -> anyhow::Result<()> {
-        home::signal(&self.child, Signal::TERM).context("asking capt to stop")?;
-        let status = home::wait(&mut self.child, FAREWELL).context("waiting for capt to stop")?;
-        anyhow::ensure!(status.success(), "capt ended with {status}:\n{}", self.messages());
-        Ok(())
-    }
-}
-
-impl Drop for CaptManager {
-    fn drop(&mut self) {
-        // Both fail when it has ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use super::clock::SimulatedClock;
 use super::counting::Counter;
-use super::diagnostics::{LONG_QUIET, SHORT_QUIET};
 use super::stage::{Manager, Stage};
-use super::{tell, workspaces};
+use super::workspaces;
+use crate::diagnostics::{LONG_QUIET, SHORT_QUIET};
+use crate::progress::tell;
 
 const MINUTES: u32 = 60;
 /// Every Workspace is looked at once in so many minutes, some of them in each.

@@ -14,7 +14,7 @@ use capt_terraform::{
 use serde_json::{Value, json};
 
 use super::ratio::Pairs;
-use super::tell;
+use crate::progress::tell;
 use bare::{Bare, NEW, UNCHANGED};
 
 const RESOURCES: u32 = 20;

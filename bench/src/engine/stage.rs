@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::clock::SimulatedClock;
 use super::counting::{Counter, CountingEngine};
-use super::diagnostics::Diagnostics;
+use crate::diagnostics::{Counted, Diagnostics};
 
 /// The namespace of everything, CAPT's own included.
 pub(super) const NAMESPACE: &str = "default";
@@ -82,7 +82,7 @@ impl Manager {
         let mut terraform =
             TerraformOptions::new(engine, artifacts, stage.server()?, NAMESPACE.to_owned(), HOST.to_owned());
         terraform.clock = clock.for_manager();
-        let diagnostics = Diagnostics::choose().await?;
+        let diagnostics = Diagnostics::choose(Counted::Workspaces).await?;
         let options = Options {
             diagnostics_address: Some(diagnostics.address()),
             terraform: Some(terraform),

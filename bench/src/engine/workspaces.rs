@@ -10,9 +10,9 @@ use kube::api::{Api, ListParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 
 use super::counting::Counter;
-use super::diagnostics::LONG_QUIET;
 use super::stage::{Manager, NAMESPACE, Stage};
-use super::tell;
+use crate::diagnostics::LONG_QUIET;
+use crate::progress::tell;
 
 /// How long no further Workspace may become ready.
 const DEADLINE: Duration = Duration::from_secs(120);

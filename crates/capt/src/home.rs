@@ -155,7 +155,8 @@ async fn prepare(
 
 /// The manager, without which there is nothing left to do.
 async fn run_manager(client: Client, options: Options, stop: &Stop) -> anyhow::Result<()> {
-    let result = manager::run(client, options, stop.requested.clone()).await;
+    // It holds every driver.
+    let result = Box::pin(manager::run(client, options, stop.requested.clone())).await;
     let asked = stop.requested.is_cancelled();
     stop.requested.cancel();
     result?;

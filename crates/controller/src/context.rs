@@ -59,6 +59,8 @@ pub(crate) struct Context {
     pub(crate) probes: Semaphore,
     /// Where control planes are announced that have something new.
     pub(crate) control_plane_queue: UnboundedSender<ObjectRef<Guarded<CAPTControlPlane>>>,
+    /// Where bindings are announced in whose cluster something has changed.
+    pub(crate) stack_binding_queue: UnboundedSender<ObjectRef<Guarded<AddonStackBinding>>>,
     pub(crate) index: Index<Dependent>,
     pub(crate) attempts: Attempts,
     /// What runs Workspaces; `None` where Crossplane does.

@@ -52,6 +52,9 @@ const MOST_CLIENTS: usize = 256;
 /// Where control planes are announced.
 type ControlPlanes = UnboundedSender<ObjectRef<Guarded<capt_api::CAPTControlPlane>>>;
 
+/// Where bindings of stacks are announced.
+type StackBindings = UnboundedSender<ObjectRef<Guarded<capt_api::AddonStackBinding>>>;
+
 /// Why the manager could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -134,7 +137,7 @@ impl Manager {
         let (stack_sender, stacks) = unbounded();
         let (stack_binding_sender, stack_bindings) = unbounded();
         let (resource_set_sender, resource_sets) = unbounded();
-        let (context, writers) = self.context(control_plane_sender.clone());
+        let (context, writers) = self.context(control_plane_sender.clone(), stack_binding_sender.clone());
         let queues = Queues {
             applies: apply_sender,
             templates: template_sender,
@@ -181,7 +184,11 @@ impl Manager {
     }
 
     /// What the drivers have at hand; it lasts for one leadership.
-    fn context(&self, control_plane_queue: ControlPlanes) -> (Arc<Context>, Writers) {
+    fn context(
+        &self,
+        control_plane_queue: ControlPlanes,
+        stack_binding_queue: StackBindings,
+    ) -> (Arc<Context>, Writers) {
         let (applies, apply_writer) = reflector::store();
         let (templates, template_writer) = reflector::store();
         let (workspaces, workspace_writer) = reflector::store();
@@ -220,6 +227,7 @@ impl Manager {
             terraform: self.terraform.clone(),
             probes: Semaphore::new(MOST_PROBES),
             control_plane_queue,
+            stack_binding_queue,
         };
         let writers = Writers {
             applies: apply_writer,

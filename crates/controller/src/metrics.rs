@@ -235,6 +235,11 @@ impl Metrics {
         }
     }
 
+    /// A cluster was asked so many times about its add-ons.
+    pub(crate) fn cluster_asked(&self, requests: u32) {
+        self.addons.asked(requests);
+    }
+
     /// Where the add-ons of a binding are now; nowhere where it is gone.
     pub(crate) fn steps(&self, binding: &Name, steps: &[StepStatus]) {
         self.addons.steps(binding, steps);

@@ -19,8 +19,10 @@
 mod cluster;
 mod helper;
 pub mod home;
+mod request;
 pub mod terraform;
 mod wait;
 
 pub use cluster::TestCluster;
+pub use request::verb_and_resource;
 pub use wait::{DEADLINE, Seen, eventually, watch_until};

@@ -1,5 +1,6 @@
 //! Cluster API's contract: the same checks beside the real core and where CAPT looks after Clusters itself.
 
+mod addons;
 mod binary;
 mod changes;
 mod core;
@@ -21,9 +22,9 @@ use way_up::{ALONE, AT_ONCE, EXISTING, TEMPLATED};
 pub(super) async fn holds(cluster_api: &ClusterApi) -> anyhow::Result<()> {
     let beside = async {
         let home = Home::beside(cluster_api).await?;
-        let lived = lives(&home).await;
+        let (lived, brought) = tokio::join!(lives(&home), addons::come_in_order(&home));
         let gone = way_down::goes_down(&home, EXISTING).await;
-        all([lived, gone, home.leave().await])
+        all([lived, brought.context("add-ons"), gone, home.leave().await])
     };
     let alone = async {
         let mut home = Home::alone().await?;

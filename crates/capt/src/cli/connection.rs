@@ -1,5 +1,4 @@
 //! Flags that say which cluster is meant.
-#![expect(clippy::doc_markdown, reason = "the docs are help texts, which show backticks as they are")]
 
 use std::path::PathBuf;
 

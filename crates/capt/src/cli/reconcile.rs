@@ -1,5 +1,4 @@
 //! Flags of `capt reconcile`.
-#![expect(clippy::doc_markdown, reason = "the docs are help texts, which show backticks as they are")]
 
 use std::time::Duration;
 

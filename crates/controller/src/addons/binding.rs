@@ -3,6 +3,7 @@
 mod bring;
 mod content;
 mod gates;
+mod listen;
 mod look;
 mod observe;
 mod removal;
@@ -20,6 +21,7 @@ use k8s_openapi::jiff::Timestamp;
 use kube::runtime::controller::Action;
 use kube::{Api, ResourceExt};
 
+pub(super) use self::listen::Listener;
 use self::observe::Scene;
 use super::memory::Memory;
 use crate::context::Context;

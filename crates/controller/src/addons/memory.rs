@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use capt_core::addon::decide::Content;
 use k8s_openapi::jiff::Timestamp;
 
+use super::binding::Listener;
 use crate::deliver::{Inventory, Known};
 use crate::index::Name;
 use crate::workload::Identity;
@@ -20,6 +21,8 @@ pub(super) struct Memory {
     /// The cluster that the rest is about.
     pub(super) cluster: Option<Identity>,
     pub(super) steps: HashMap<String, StepMemory>,
+    /// Who listens to the cluster.
+    pub(super) listener: Option<Listener>,
     /// How often in a row the cluster could not be reached, and when it is tried again.
     pub(super) unreachable: Option<(u32, Timestamp, String)>,
 }

@@ -45,6 +45,7 @@ pub(super) struct AddonMetrics {
     steps: Family<StateLabels, Gauge>,
     deliveries: Family<ResultLabels, Counter>,
     retries: Counter,
+    requests: Counter,
     ready_after: Histogram,
     /// What is counted in `steps`, by binding.
     counted: Arc<Mutex<HashMap<Name, Vec<StepState>>>>,
@@ -56,6 +57,7 @@ impl AddonMetrics {
             steps: Family::default(),
             deliveries: Family::default(),
             retries: Counter::default(),
+            requests: Counter::default(),
             ready_after: Histogram::new([1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0]),
             counted: Arc::default(),
         };
@@ -73,6 +75,11 @@ impl AddonMetrics {
             "addon_retries",
             "Attempts to bring an add-on to a cluster that followed a failed one.",
             metrics.retries.clone(),
+        );
+        registry.register(
+            "addon_cluster_requests",
+            "Requests to clusters about their add-ons. There are none while all is ready, but for one look in each drift interval.",
+            metrics.requests.clone(),
         );
         registry.register(
             "addon_ready_seconds",
@@ -96,6 +103,11 @@ impl AddonMetrics {
         if again {
             self.retries.inc();
         }
+    }
+
+    /// A cluster was asked so many times.
+    pub(super) fn asked(&self, requests: u32) {
+        self.requests.inc_by(u64::from(requests));
     }
 
     /// An add-on got ready.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use capt_api::resource_set::{ResourceBinding, ResourceKind, ResourceReference};
+use capt_api::resource_set::{ResourceKind, ResourceReference};
 use capt_api::{Cluster, ClusterResourceSet, ClusterResourceSetBinding};
 use capt_core::condition::cut;
 use capt_core::control_plane::names;
@@ -184,16 +184,9 @@ async fn member(
         let known = Memory { busy: memory.stop.is_some(), ..memory.known.clone() };
         (known, memory.replaced)
     });
-    let entries = |found: &Held<ClusterResourceSetBinding>| -> Vec<ResourceBinding> {
-        if replaced { Vec::new() } else { binding::entries(found, set).to_vec() }
-    };
-    Selected {
-        name: key.name,
-        state,
-        entries: found.as_ref().map(entries).unwrap_or_default(),
-        owned: found.is_some_and(|found| binding::is_owned(&found, set)),
-        memory,
-    }
+    let trusted = found.filter(|_| !replaced);
+    let entries = trusted.map(|found| binding::entries(&found, set).to_vec()).unwrap_or_default();
+    Selected { name: key.name, state, entries, memory }
 }
 
 /// Whether a Cluster is there and can be talked to.

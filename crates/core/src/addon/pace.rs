@@ -11,7 +11,8 @@ const FIRST_PAUSE: Duration = Duration::from_secs(2);
 /// The longest pause between two attempts where nothing else is said.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// How soon something that is not ready yet is looked at again, at first and at most.
-const LOOK_AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(15));
+/// A change in the cluster is heard of at once; this is for what is not heard.
+const LOOK_AGAIN: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(30));
 
 /// The pause after so many failures in a row; `None` where it is tried no more.
 pub fn pause(retry: Option<&Retry>, failures: u32) -> Option<Duration> {
@@ -75,7 +76,7 @@ mod tests {
     fn a_fleet_is_spread_over_a_fifth_of_the_interval() {
         let all: Vec<_> = [0, 119_999, 120_000].map(|spread| drift_interval("10m", spread).as_secs()).into();
         assert_eq!(all, [600, 480, 600]);
-        assert_eq!(look_again(0).as_secs(), 1);
-        assert_eq!(look_again(40).as_secs(), 15);
+        assert_eq!(look_again(0).as_secs(), 2);
+        assert_eq!(look_again(40).as_secs(), 30);
     }
 }

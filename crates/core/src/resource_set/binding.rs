@@ -33,22 +33,18 @@ pub fn is_of(binding: &ClusterResourceSetBinding, cluster: &Cluster) -> bool {
     !is_older && binding.metadata.deletion_timestamp.is_none()
 }
 
-/// What a binding says of a set. An earlier set of the same name does not count.
+/// What a binding says of a set. What an earlier set of the same name left behind does not count: it had another uid, or
+/// the reference to it was taken away when it was gone.
 pub fn entries<'binding>(
     binding: &'binding ClusterResourceSetBinding,
     set: &ClusterResourceSet,
 ) -> &'binding [ResourceBinding] {
     let name = set.name_any();
-    let is_earlier = owner(&binding.metadata, &name).is_some_and(|owner| Some(&owner.uid) != set.uid().as_ref());
     let own = binding.spec.bindings.iter().find(|entry| entry.cluster_resource_set_name == name);
-    match own {
-        Some(own) if !is_earlier => &own.resources,
-        _ => &[],
-    }
+    own.filter(|_| is_owned(binding, set)).map(|own| own.resources.as_slice()).unwrap_or_default()
 }
 
-/// Whether a set is among the owners of a binding.
-pub fn is_owned(binding: &ClusterResourceSetBinding, set: &ClusterResourceSet) -> bool {
+fn is_owned(binding: &ClusterResourceSetBinding, set: &ClusterResourceSet) -> bool {
     owner(&binding.metadata, &set.name_any()).is_some_and(|owner| Some(&owner.uid) == set.uid().as_ref())
 }
 

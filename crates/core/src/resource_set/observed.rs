@@ -92,8 +92,6 @@ pub struct Selected {
     pub state: ClusterState,
     /// What was brought to it, as far as that is still so.
     pub entries: Vec<ResourceBinding>,
-    /// Whether the binding has this set among its owners.
-    pub owned: bool,
     /// What is remembered.
     pub memory: Memory,
 }

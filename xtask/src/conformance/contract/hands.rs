@@ -6,9 +6,10 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use capt_api::names::label;
 use capt_api::{
-    CAPTCluster, CAPTControlPlane, Cluster, Workspace, WorkspaceTemplate, WorkspaceTemplateApply,
+    AddonStack, AddonStackBinding, CAPTCluster, CAPTControlPlane, Cluster, ClusterResourceSet,
+    ClusterResourceSetBinding, Workspace, WorkspaceTemplate, WorkspaceTemplateApply,
 };
-use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
@@ -21,6 +22,22 @@ pub(super) const SOON: Duration = Duration::from_secs(60);
 /// Cluster API tries to connect every 30 seconds.
 pub(super) const CONNECTED_WITHIN: Duration = Duration::from_secs(150);
 
+/// What carries the name of its Cluster, and goes with it.
+const PARTS: [Kind; 6] =
+    [Kind::Network, Kind::ControlPlane, Kind::Apply, Kind::Workspace, Kind::Secret, Kind::StackBinding];
+
+/// What tells of itself.
+const TELLERS: [Kind; 8] = [
+    Kind::Cluster,
+    Kind::Network,
+    Kind::ControlPlane,
+    Kind::Apply,
+    Kind::Workspace,
+    Kind::ResourceSet,
+    Kind::Stack,
+    Kind::StackBinding,
+];
+
 /// The kinds that are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -31,6 +48,11 @@ pub(super) enum Kind {
     Apply,
     Workspace,
     Secret,
+    ConfigMap,
+    ResourceSet,
+    ResourceSetBinding,
+    Stack,
+    StackBinding,
 }
 
 impl Kind {
@@ -43,18 +65,27 @@ impl Kind {
             Self::Apply => ApiResource::erase::<WorkspaceTemplateApply>(&()),
             Self::Workspace => ApiResource::erase::<Workspace>(&()),
             Self::Secret => ApiResource::erase::<Secret>(&()),
+            Self::ConfigMap => ApiResource::erase::<ConfigMap>(&()),
+            Self::ResourceSet => ApiResource::erase::<ClusterResourceSet>(&()),
+            Self::ResourceSetBinding => ApiResource::erase::<ClusterResourceSetBinding>(&()),
+            Self::Stack => ApiResource::erase::<AddonStack>(&()),
+            Self::StackBinding => ApiResource::erase::<AddonStackBinding>(&()),
         }
     }
 
     fn of(object: &Value) -> anyhow::Result<Self> {
-        let all = [Self::Cluster, Self::Network, Self::ControlPlane, Self::Template];
+        let capi = [Self::Cluster, Self::Network, Self::ControlPlane, Self::Template];
+        let addons = [Self::ConfigMap, Self::Secret, Self::ResourceSet, Self::Stack];
         let kind = object["kind"].as_str().unwrap_or_default();
-        all.into_iter().find(|one| one.resource().kind == kind).with_context(|| format!("no kind {kind}"))
+        capi.into_iter()
+            .chain(addons)
+            .find(|one| one.resource().kind == kind)
+            .with_context(|| format!("no kind {kind}"))
     }
 }
 
 impl Home {
-    fn api(&self, kind: Kind) -> Api<DynamicObject> {
+    pub(super) fn api(&self, kind: Kind) -> Api<DynamicObject> {
         let resource = kind.resource();
         match kind {
             Kind::Workspace => Api::all_with(self.client.clone(), &resource),
@@ -128,7 +159,7 @@ impl Home {
                     left.push(format!("{kind:?} {name}"));
                 }
             }
-            for kind in [Kind::Network, Kind::ControlPlane, Kind::Apply, Kind::Workspace, Kind::Secret] {
+            for kind in PARTS {
                 let found = self.of_cluster(kind, cluster).await?;
                 left.extend(found.iter().map(|object| format!("{kind:?} {}", object["metadata"]["name"])));
             }
@@ -155,7 +186,7 @@ impl Home {
     /// What everything says about itself.
     async fn story(&self) -> String {
         let mut story = String::new();
-        for kind in [Kind::Cluster, Kind::Network, Kind::ControlPlane, Kind::Apply, Kind::Workspace] {
+        for kind in TELLERS {
             let found = self.api(kind).list(&ListParams::default()).await;
             for object in found.into_iter().flat_map(|found| found.items) {
                 let metadata = &object.metadata;

@@ -73,6 +73,14 @@ impl Home {
         Ok(())
     }
 
+    /// One more cluster, which a control plane of this name will stand for.
+    pub(super) async fn found(&self, control_plane: &str) -> anyhow::Result<Arc<Workload>> {
+        let directory = self.server.control_plane.directory().join("workloads").join(control_plane);
+        let workload = Arc::new(Workload::start_for_good(directory).await?);
+        self.terraform.assign(control_plane, Arc::clone(&workload));
+        Ok(workload)
+    }
+
     /// Tells that something holds.
     pub(super) fn ok(&self, what: &str) {
         println!("ok: {}: {what}", self.title);

@@ -44,6 +44,8 @@ struct State {
     began: BTreeMap<String, Instant>,
     /// Control plane → its account and how often that was replaced, and its kubeconfig.
     credentials: BTreeMap<String, (String, u32, String)>,
+    /// Control plane → the cluster that it stands for, where that is one of its own.
+    workloads: BTreeMap<String, Arc<Workload>>,
     trouble: Option<String>,
 }
 
@@ -128,16 +130,28 @@ impl Terraform {
         Ok(())
     }
 
+    /// A control plane stands for a cluster of its own.
+    pub(super) fn assign(&self, control_plane: &str, workload: Arc<Workload>) {
+        self.state().workloads.insert(control_plane.to_owned(), workload);
+    }
+
+    fn workload(&self, control_plane: &str) -> Arc<Workload> {
+        let own = self.state().workloads.get(control_plane).cloned();
+        own.unwrap_or_else(|| Arc::clone(&self.workload))
+    }
+
     /// What is not sensitive.
     fn outputs(&self, workspace: &Workspace) -> Value {
         if is_network(workspace) {
             return json!({ "vpc_id": "vpc-0abc", "private_subnets": ["subnet-1", "subnet-2"], "azs": ["a", "b"] });
         }
+        let control_plane = variable(workspace, "cluster_name");
+        let workload = self.workload(control_plane.as_deref().unwrap_or_default());
         json!({
-            "cluster_name": variable(workspace, "cluster_name"),
-            "cluster_endpoint": self.workload.url,
-            "cluster_certificate_authority_data": self.workload.authority_data(),
-            "cluster_version": self.workload.version(),
+            "cluster_name": control_plane,
+            "cluster_endpoint": workload.url,
+            "cluster_certificate_authority_data": workload.authority_data(),
+            "cluster_version": workload.version(),
         })
     }
 
@@ -154,7 +168,7 @@ impl Terraform {
 
     async fn admit(&self, control_plane: &str, number: u32) -> anyhow::Result<String> {
         let account = format!("{control_plane}-{number}");
-        let kubeconfig = self.workload.kubeconfig_of(&account).await?;
+        let kubeconfig = self.workload(control_plane).kubeconfig_of(&account).await?;
         let known = (account, number, kubeconfig.clone());
         self.state().credentials.insert(control_plane.to_owned(), known);
         Ok(kubeconfig)
@@ -179,11 +193,14 @@ impl Terraform {
 
     async fn write_connection(&self, control_plane: &str, kubeconfig: &str) -> anyhow::Result<()> {
         let name = format!("{control_plane}-eks-connection");
+        let workload = self.workload(control_plane);
         let data = json!({
             "kubeconfig": kubeconfig,
-            "cluster_endpoint": self.workload.url,
-            "cluster_certificate_authority_data": self.workload.authority_data(),
+            "cluster_endpoint": workload.url,
+            "cluster_certificate_authority_data": workload.authority_data(),
             "cluster_name": control_plane,
+            "karpenter_iam_role_arn": format!("arn:aws:iam::111122223333:role/{control_plane}-karpenter"),
+            "karpenter_queue_name": format!("{control_plane}-karpenter"),
         });
         let secret = json!({
             "apiVersion": "v1", "kind": "Secret", "metadata": { "name": name },

@@ -19,7 +19,7 @@ use super::super::server::client;
 
 const NAMESPACE: &str = "kube-system";
 
-/// A real API server in an older version, until it is upgraded.
+/// A real API server, in an older version until it is upgraded.
 pub(super) struct Workload {
     pub(super) client: Client,
     /// Where its API server listens.
@@ -43,25 +43,42 @@ struct Running {
 impl Workload {
     /// Starts it in a directory.
     pub(super) async fn start(directory: PathBuf) -> anyhow::Result<Self> {
-        let parts = tokio::task::spawn_blocking(|| Parts::find(&Progress::stderr())).await??;
+        let parts = find_parts().await?;
         let binaries = directory.join("binaries");
         fs::create_dir_all(&binaries)?;
-        let home = directory.join("home");
         let version = version_of(&parts.kube_apiserver)?;
         let other = neighbour(&version);
         let program = binaries.join("kube-apiserver");
         with_other_version(&parts.kube_apiserver, &program, &version, &other)?;
         let changed = Parts { kube_apiserver: program, ..parts.clone() };
-        let (first, second, before, after) =
-            if other < version { (changed, parts, other, version) } else { (parts, changed, version, other) };
-        let control_plane = launch(first, home.clone()).await?;
+        let (first, second) = if other < version {
+            ((changed, other), (parts, version))
+        } else {
+            ((parts, version), (changed, other))
+        };
+        Self::start_with(directory.join("home"), first, second).await
+    }
+
+    /// Starts one that stays as it is.
+    pub(super) async fn start_for_good(directory: PathBuf) -> anyhow::Result<Self> {
+        let parts = find_parts().await?;
+        let version = version_of(&parts.kube_apiserver)?;
+        Self::start_with(directory, (parts.clone(), version.clone()), (parts, version)).await
+    }
+
+    async fn start_with(
+        directory: PathBuf,
+        (first, before): (Parts, String),
+        (second, after): (Parts, String),
+    ) -> anyhow::Result<Self> {
+        let control_plane = launch(first, directory.clone()).await?;
         Ok(Self {
             client: client(&control_plane.kubeconfig()).await?,
             url: control_plane.url().to_owned(),
             authority: control_plane.certificate_authority().to_owned(),
             before: before.clone(),
             after,
-            directory: home,
+            directory,
             parts: second,
             running: Mutex::new(Running { version: before, control_plane: Some(control_plane) }),
         })
@@ -129,6 +146,10 @@ impl Workload {
         use base64::Engine as _;
         base64::engine::general_purpose::STANDARD.encode(&self.authority)
     }
+}
+
+async fn find_parts() -> anyhow::Result<Parts> {
+    Ok(tokio::task::spawn_blocking(|| Parts::find(&Progress::stderr())).await??)
 }
 
 async fn launch(parts: Parts, directory: PathBuf) -> anyhow::Result<ControlPlane> {

@@ -9,6 +9,7 @@ use capt_core::values::Wanted;
 use k8s_openapi::ByteString;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
+use tracing::warn;
 
 use super::super::memory::StepMemory;
 use crate::deliver::{Delivered, Known, Mode, Order, Trouble, deliver, inventory, prune};
@@ -29,6 +30,9 @@ pub(super) async fn manifests(
         Some(known) => known,
         None => inventory::read(talk, claim).await.map_err(blocked)?,
     };
+    if let Some(problem) = &before.problem {
+        warn!(claim, problem, "what was brought before is not known");
+    }
     // What is about to be made is written down first: nothing is forgotten if we are killed in between.
     let noted = inventory::write(talk, claim, &before.with(&wanted), Some(&before)).await.map_err(blocked)?;
     let manager = field_manager(claim);

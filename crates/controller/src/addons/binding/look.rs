@@ -13,6 +13,7 @@ use kube::api::{DynamicObject, Patch, PatchParams};
 use kube::discovery::Scope;
 use serde_json::{Value, json};
 
+use super::listen::Awaited;
 use crate::deliver::get;
 use crate::workload::{Failure, Talk};
 
@@ -37,30 +38,43 @@ const STATIC: [(&str, &str); 17] = [
     ("coordination.k8s.io", "Lease"),
 ];
 
-/// Whether an add-on is ready: by its own checks, or by everything that it brings.
+/// Whether an add-on is ready: by its own checks, or by everything that it brings. What is not ready is added to those that are
+/// awaited.
 pub(super) async fn readiness(
     talk: &Talk<'_>,
     addon: &Addon,
     manifests: &[Manifest],
+    awaited: &mut Vec<Awaited>,
 ) -> Result<Health, Blocked> {
     let mut results = Vec::new();
+    let mut note = |key: &ObjectKey, object: Option<&Value>, health: &Health| {
+        if health.state != State::Current {
+            awaited.push(Awaited { key: key.clone(), version: object.and_then(version) });
+        }
+    };
     if addon.readiness.is_empty() {
         let asked = manifests.iter().map(Manifest::key).filter(|key| !is_static(key));
         for key in asked {
-            let health = match get(talk, &key).await.map_err(|failure| unreachable(&failure))? {
-                Some(object) => readiness::health(&object),
-                None => absent(),
-            };
+            let object = get(talk, &key).await.map_err(|failure| unreachable(&failure))?;
+            let health = object.as_ref().map_or_else(absent, readiness::health);
+            note(&key, object.as_ref(), &health);
             results.push((key.to_string(), health));
         }
     } else {
         for check in &addon.readiness {
             let key = key_of(check);
             let object = get(talk, &key).await.map_err(|failure| unreachable(&failure))?;
-            results.push((key.to_string(), readiness::check(check, object.as_ref())));
+            let health = readiness::check(check, object.as_ref());
+            note(&key, object.as_ref(), &health);
+            results.push((key.to_string(), health));
         }
     }
     Ok(readiness::summary(&results))
+}
+
+/// The version of an object.
+fn version(object: &Value) -> Option<String> {
+    object["metadata"]["resourceVersion"].as_str().map(ToOwned::to_owned)
 }
 
 fn absent() -> Health {
@@ -88,12 +102,18 @@ pub(super) async fn consumers(
     request: Option<&str>,
     now: &Time,
     before: Option<&ValuesStatus>,
+    awaited: &mut Vec<Awaited>,
 ) -> Result<ValuesStatus, Blocked> {
     let same = before.filter(|before| before.delivered == wanted.digest);
     let mut consumers = Vec::new();
     for key in &wanted.consumers {
         let found = get(talk, key).await.map_err(|failure| unreachable(&failure))?;
-        consumers.push(consumer(talk, claim, key, wanted, request, found).await?);
+        let version = found.as_ref().and_then(version);
+        let consumer = consumer(talk, claim, key, wanted, request, found).await?;
+        if !consumer.consumed {
+            awaited.push(Awaited { key: key.clone(), version });
+        }
+        consumers.push(consumer);
     }
     Ok(ValuesStatus {
         namespace: wanted.namespace.clone(),

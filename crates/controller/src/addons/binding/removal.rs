@@ -135,6 +135,9 @@ async fn away(
 async fn clear(step: &StepStatus, claim: &str, workload: &Workload) -> Result<Option<String>, Blocked> {
     let talk = workload.talk();
     let noted = inventory::read(&talk, claim).await.map_err(bring::blocked)?;
+    if let Some(problem) = noted.problem {
+        return Err(Blocked::new(Reason::ObjectRefused, problem));
+    }
     let mut keys = noted.objects.clone();
     keys.extend(step.values.iter().map(|values| ObjectKey {
         api_version: "v1".to_owned(),

@@ -20,13 +20,14 @@ use k8s_openapi::jiff::Timestamp;
 use kube::ResourceExt;
 
 use super::super::memory::{Memory, StepMemory};
+use super::listen::{Awaited, Listener, listen};
 use super::content::{Sources, Whole as WholeContent};
 use super::{Told, bring, gates, look};
 use crate::context::{Context, to_the_second};
 use crate::error::Error;
 use crate::index::Name;
-use crate::store::Held;
-use crate::workload::{Unavailable, Workload};
+use crate::store::{Held, key_of};
+use crate::workload::{Talk, Unavailable, Workload};
 
 /// More rounds than an add-on has things to do mean that somebody works against us.
 const MOST_ROUNDS: u32 = 8;
@@ -53,8 +54,11 @@ pub(super) async fn walk(
         workload,
         reach,
         steps: Vec::new(),
+        awaited: Vec::new(),
+        rested: false,
         now: context.now(),
     };
+    walk.hear();
     // A circle was told before.
     let ordered = order(&stack.spec.addons).unwrap_or_default();
     for addon in ordered {
@@ -62,6 +66,7 @@ pub(super) async fn walk(
         walk.steps.push(step);
     }
     super::removal::surplus(&mut walk).await?;
+    walk.listen();
     let next = walk.next();
     Ok(Told { steps: walk.steps, whole: Whole::Goes, next })
 }
@@ -117,10 +122,41 @@ pub(super) struct Walk<'walk> {
     pub(super) workload: Option<Arc<Workload>>,
     reach: Reach,
     pub(super) steps: Vec<StepStatus>,
+    /// Objects that are not ready.
+    awaited: Vec<Awaited>,
+    /// Something is waited for that was not looked at this time.
+    rested: bool,
     pub(super) now: Timestamp,
 }
 
 impl Walk<'_> {
+    /// What was heard of is looked at now, whenever it would have been its turn.
+    fn hear(&mut self) {
+        if self.memory.listener.as_ref().is_some_and(Listener::has_heard) {
+            self.memory.listener = None;
+            let waiting = self.binding.status.iter().flat_map(|status| &status.addons);
+            for step in waiting.filter(|step| step.state != StepState::Ready) {
+                if let Some(memory) = self.memory.steps.get_mut(&step.name) {
+                    memory.due = None;
+                }
+            }
+        }
+    }
+
+    /// Listens to what is not ready.
+    fn listen(&mut self) {
+        if self.rested {
+            return;
+        }
+        let awaited = std::mem::take(&mut self.awaited);
+        if self.memory.listener.as_ref().is_some_and(|listener| listener.listens_to(&awaited)) {
+            return;
+        }
+        let binding = key_of(&self.binding.metadata);
+        let workload = self.workload.clone();
+        self.memory.listener = workload.and_then(|workload| listen(binding, workload, awaited, self.context));
+    }
+
     /// Brings one add-on on as far as it goes, and tells where it is.
     async fn addon(&mut self, addon: &Addon) -> Result<StepStatus, Error> {
         let before = self.before(&addon.name).cloned();
@@ -150,6 +186,7 @@ impl Walk<'_> {
                 Step::Rest => {
                     // Whoever rests was told before.
                     let Some(before) = before.clone() else { break };
+                    self.rested |= before.state != StepState::Ready;
                     self.rest(addon);
                     return Ok(before);
                 }
@@ -289,10 +326,15 @@ impl Walk<'_> {
         let Some(workload) = self.workload.clone() else { return Err(no_client()) };
         let talk = workload.talk();
         let claim = self.claim(&addon.name);
+        let mut done = Ok(());
         for wanted in &whole.values {
-            bring::values(&talk, &claim, wanted).await?;
+            done = bring::values(&talk, &claim, wanted).await;
+            if done.is_err() {
+                break;
+            }
         }
-        Ok(())
+        self.context.metrics.cluster_asked(talk.requests());
+        done
     }
 
     async fn deliver(&mut self, addon: &Addon, whole: &WholeContent) -> Result<usize, Blocked> {
@@ -300,7 +342,9 @@ impl Walk<'_> {
         let talk = workload.talk();
         let claim = self.claim(&addon.name);
         let memory = self.step_memory(addon);
-        bring::manifests(&talk, &claim, &whole.manifests, memory).await
+        let done = bring::manifests(&talk, &claim, &whole.manifests, memory).await;
+        self.context.metrics.cluster_asked(talk.requests());
+        done
     }
 
     /// Asks the cluster how the add-on is, and whether its values were taken.
@@ -312,6 +356,18 @@ impl Walk<'_> {
     ) -> (Result<Health, Blocked>, Vec<ValuesStatus>) {
         let Some(workload) = self.workload.clone() else { return (Err(no_client()), Vec::new()) };
         let talk = workload.talk();
+        let told = self.ask(&talk, addon, whole, before).await;
+        self.context.metrics.cluster_asked(talk.requests());
+        told
+    }
+
+    async fn ask(
+        &mut self,
+        talk: &Talk<'_>,
+        addon: &Addon,
+        whole: &WholeContent,
+        before: Option<&StepStatus>,
+    ) -> (Result<Health, Blocked>, Vec<ValuesStatus>) {
         let claim = self.claim(&addon.name);
         let request = self.binding.annotations().get(annotation::REQUESTED_AT).map(String::as_str);
         let now = to_the_second(self.now);
@@ -320,12 +376,12 @@ impl Walk<'_> {
             let known = before.and_then(|before| {
                 before.values.iter().find(|one| one.name == wanted.name && one.namespace == wanted.namespace)
             });
-            match look::consumers(&talk, &claim, wanted, request, &now, known).await {
+            match look::consumers(talk, &claim, wanted, request, &now, known, &mut self.awaited).await {
                 Ok(told) => values.push(told),
                 Err(blocked) => return (Err(blocked), values),
             }
         }
-        let health = look::readiness(&talk, addon, &whole.manifests).await;
+        let health = look::readiness(talk, addon, &whole.manifests, &mut self.awaited).await;
         let waiting = values.iter().flat_map(|values| &values.consumers).find(|consumer| !consumer.consumed);
         let health = match (health, waiting) {
             (Ok(Health { state: State::Current, .. }), Some(consumer)) => Ok(Health {

@@ -54,11 +54,11 @@ pub(super) fn receiver(
 
 fn hear(stream: &TcpStream) -> Heard {
     let mut reader = BufReader::new(stream);
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        assert_ne!(reader.read_line(&mut head).unwrap(), 0, "a request has an end");
+    let mut lines = String::new();
+    while !lines.ends_with("\r\n\r\n") {
+        assert_ne!(reader.read_line(&mut lines).unwrap(), 0, "a request has an end");
     }
-    let heard = Heard { head, body: String::new() };
+    let heard = Heard { head: lines, body: String::new() };
     let length: u64 = heard.header("content-length").unwrap().parse().unwrap();
     let mut body = String::new();
     reader.take(length).read_to_string(&mut body).unwrap();

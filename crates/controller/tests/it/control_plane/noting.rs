@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use http::header::CONTENT_TYPE;
-use http::{Method, Request};
+use capt_testkit::verb_and_resource;
+use http::Request;
 use kube::Client;
 use kube::client::Body;
 use tokio_util::sync::CancellationToken;
@@ -92,25 +92,6 @@ pub(crate) fn counts(asked: &[Asked]) -> BTreeMap<(String, &'static str), usize>
 }
 
 fn asked(request: &Request<Body>) -> Asked {
-    let uri = request.uri();
-    let parts: Vec<_> = uri.path().split('/').filter(|part| !part.is_empty()).collect();
-    // `api/v1` or `apis/group/version`, then `namespaces/name` where there is one.
-    let rest = parts.get(if parts.first() == Some(&"api") { 2 } else { 3 }..).unwrap_or_default();
-    let rest = if rest.len() > 2 && rest[0] == "namespaces" { &rest[2..] } else { rest };
-    let is_named = rest.len() > 1;
-    let watches = uri.query().is_some_and(|query| query.contains("watch=true"));
-    let applies =
-        request.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/apply-patch+yaml");
-    let verb = match *request.method() {
-        Method::GET if watches => "watch",
-        Method::GET if is_named => "get",
-        Method::GET => "list",
-        Method::POST => "create",
-        Method::PATCH if applies => "apply",
-        Method::PATCH => "patch",
-        Method::DELETE => "delete",
-        _ => "replace",
-    };
-    let resource = rest.iter().enumerate().filter(|(index, _)| *index != 1).map(|(_, part)| *part);
-    Asked { verb, resource: resource.collect::<Vec<_>>().join("/") }
+    let (verb, resource) = verb_and_resource(request.method(), request.uri(), request.headers());
+    Asked { verb, resource }
 }

@@ -17,7 +17,8 @@ async fn sets_share_the_binding_of_a_cluster_without_losing_an_entry() {
         scene.stage.put_config_map(set, &[("a", &manifest(&namespace, set, "1"))]).await;
     }
     // All at once.
-    futures::future::join_all(sets.iter().map(|set| scene.put_set(set, "ApplyOnce", &[set.as_str()]))).await;
+    let put = async |set: &String| drop(scene.put_set(set, "ApplyOnce", &[set]).await);
+    futures::future::join_all(sets.iter().map(put)).await;
     for set in &sets {
         scene.applied(set).await;
     }

@@ -91,7 +91,6 @@ impl Facts<'_> {
     fn note(&self, cluster: &Selected) -> Work {
         let now = Time(self.now);
         let wanted = entries(self.resources, &cluster.entries, self.strategy, |_| None, &now);
-        let is_told = wanted == cluster.entries && (cluster.owned || wanted.is_empty());
-        if is_told { Work::Nothing } else { Work::Note(wanted) }
+        if wanted == cluster.entries { Work::Nothing } else { Work::Note(wanted) }
     }
 }

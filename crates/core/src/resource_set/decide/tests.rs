@@ -50,13 +50,12 @@ fn served() -> Selected {
         name: "c".to_owned(),
         state: ClusterState::Usable,
         entries: vec![entry("x", true, NOW - 60), entry("y", true, NOW - 60)],
-        owned: true,
         memory: Memory::default(),
     }
 }
 
 fn fresh() -> Selected {
-    Selected { entries: Vec::new(), owned: false, ..served() }
+    Selected { entries: Vec::new(), ..served() }
 }
 
 fn judge(strategy: Strategy, resources: &[Resource], cluster: Selected) -> (Judged, Option<Timestamp>) {
@@ -249,6 +248,4 @@ fn what_cannot_be_brought_is_noted_and_the_rest_is_brought() {
 fn what_was_taken_out_of_the_set_is_taken_out_of_the_binding() {
     let (judged, _) = judge(Strategy::ApplyOnce, &[there("y")], served());
     assert_eq!(judged.work, Work::Note(vec![entry("y", true, NOW - 60)]));
-    let (judged, _) = judge(Strategy::ApplyOnce, &both(), Selected { owned: false, ..served() });
-    assert_eq!(judged.work, Work::Note(served().entries), "the owner is put right");
 }

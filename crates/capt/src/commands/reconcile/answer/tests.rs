@@ -11,10 +11,10 @@ fn asked() -> Asked {
     }))
     .unwrap();
     let found = BTreeMap::from([("base.prod".to_owned(), binding)]);
-    Asked::new("2026-01-02T03:04:05.000000006Z".to_owned(), found, &BTreeMap::<String, ()>::new())
+    Asked::new("2026-01-02T03:04:05.000000006Z".to_owned(), found, &BTreeMap::<String, String>::new())
 }
 
-fn status(addons: Value, ready: &str, reason: Reason, paused: bool) -> AddonStackBindingStatus {
+fn status(addons: &Value, ready: &str, reason: Reason, paused: bool) -> AddonStackBindingStatus {
     let at = "2026-01-02T03:04:05Z";
     let condition = |type_: &str, status: &str, reason: &str, message: &str| json!({ "type": type_, "status": status, "reason": reason, "message": message, "lastTransitionTime": at });
     let paused = if paused { "True" } else { "False" };
@@ -53,7 +53,7 @@ fn what_calls_for_somebody_is_a_failure(
     #[case] why: Reason,
     #[case] expected: bool,
 ) {
-    let asked = handled(status(json!([step("flux", state, reason, "")]), ready, why, false));
+    let asked = handled(status(&json!([step("flux", state, reason, "")]), ready, why, false));
     assert_eq!(!asked.failed().is_empty(), expected, "{asked:?}");
 }
 
@@ -63,7 +63,7 @@ fn people_see_each_add_on_in_a_line() {
         step("flux", "Ready", Reason::AddonReady, ""),
         step("karpenter", "Failed", Reason::ObjectRefused, "the cluster refused it"),
     ]);
-    let asked = handled(status(addons, "False", Reason::ObjectRefused, false));
+    let asked = handled(status(&addons, "False", Reason::ObjectRefused, false));
     assert_eq!(
         asked.sentences(),
         "AddonStack `base` in Cluster `prod`:\n  flux       Ready\n  karpenter  Failed  the cluster refused it"
@@ -73,7 +73,7 @@ fn people_see_each_add_on_in_a_line() {
 #[test]
 fn programs_see_what_came_of_it() {
     let addons = json!([step("flux", "WaitingForReady", Reason::AddonNotReady, "not yet")]);
-    let asked = handled(status(addons, "False", Reason::AddonNotReady, true));
+    let asked = handled(status(&addons, "False", Reason::AddonNotReady, true));
     assert_eq!(
         serde_json::to_value(&asked).unwrap(),
         json!({

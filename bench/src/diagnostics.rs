@@ -11,30 +11,52 @@ use tokio::net::{TcpListener, TcpStream};
 const DEADLINE: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Longer than it takes a manager to look again at a Workspace whose run has ended.
-pub(super) const LONG_QUIET: Duration = Duration::from_secs(3);
+/// Longer than it takes a manager to look again at what it has just worked on.
+pub(crate) const LONG_QUIET: Duration = Duration::from_secs(3);
 /// Where no run goes on, nothing comes later.
-pub(super) const SHORT_QUIET: Duration = Duration::from_millis(200);
+pub(crate) const SHORT_QUIET: Duration = Duration::from_millis(200);
 
 /// Where a manager serves its probes and metrics.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Diagnostics(SocketAddr);
+pub(crate) struct Diagnostics {
+    address: SocketAddr,
+    counted: Counted,
+}
+
+/// Whose reconciles are counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Counted {
+    /// Those of every kind.
+    All,
+    /// Those of Workspaces.
+    Workspaces,
+}
+
+impl Counted {
+    fn labels(self) -> &'static str {
+        match self {
+            Self::All => "",
+            Self::Workspaces => "kind=\"Workspace\",",
+        }
+    }
+}
 
 impl Diagnostics {
     /// An address that is free just now.
-    pub(super) async fn choose() -> anyhow::Result<Self> {
+    pub(crate) async fn choose(counted: Counted) -> anyhow::Result<Self> {
         let listener =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("looking for a free port")?;
-        Ok(Self(listener.local_addr().context("looking for a free port")?))
+        let address = listener.local_addr().context("looking for a free port")?;
+        Ok(Self { address, counted })
     }
 
-    pub(super) fn address(self) -> SocketAddr {
-        self.0
+    pub(crate) fn address(self) -> SocketAddr {
+        self.address
     }
 
-    /// Waits until the manager works, has reconciled Workspaces so often since its start, and has been quiet for a
-    /// while. The answer is how often.
-    pub(super) async fn settle(
+    /// Waits until the manager works, has reconciled so often since its start, and has been quiet for a while. The answer is how
+    /// often.
+    pub(crate) async fn settle(
         self,
         at_least: u64,
         quiet: Duration,
@@ -49,7 +71,7 @@ impl Diagnostics {
             match last {
                 Some(count) if count >= at_least && since.elapsed() >= quiet => return Ok(count),
                 _ if since.elapsed() > DEADLINE => anyhow::bail!(
-                    "Workspaces were reconciled {} times, not {at_least} times, and nothing happens any more",
+                    "there were {} reconciles, not {at_least}, and nothing happens any more",
                     last.unwrap_or_default()
                 ),
                 _ => tokio::time::sleep(PAUSE).await,
@@ -57,24 +79,24 @@ impl Diagnostics {
         }
     }
 
-    /// How often Workspaces were reconciled; `None` until the manager works.
-    pub(super) async fn reconciles(self) -> Option<u64> {
+    /// How often what is counted was reconciled; `None` until the manager works.
+    pub(crate) async fn reconciles(self) -> Option<u64> {
         // Refused until it serves.
         self.get("/readyz").await.ok().flatten()?;
         let metrics = self.get("/metrics").await.ok().flatten()?;
-        Some(total(&metrics, "capt_reconciles_total", "kind=\"Workspace\","))
+        Some(total(&metrics, "capt_reconciles_total", self.counted.labels()))
     }
 
     /// How often Terraform was run; `None` when the manager does not answer.
-    pub(super) async fn runs(self) -> Option<u64> {
+    pub(crate) async fn runs(self) -> Option<u64> {
         let metrics = self.get("/metrics").await.ok().flatten()?;
         Some(total(&metrics, "capt_terraform_runs_total", ""))
     }
 
     /// The body of an answer that says that all is well.
     async fn get(self, path: &str) -> std::io::Result<Option<String>> {
-        let mut stream = TcpStream::connect(self.0).await?;
-        let request = format!("GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n", self.0);
+        let mut stream = TcpStream::connect(self.address).await?;
+        let request = format!("GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n", self.address);
         stream.write_all(request.as_bytes()).await?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await?;
@@ -110,8 +132,9 @@ capt_terraform_runs_total{operation=\"Apply\",result=\"Failed\"} 1
 ";
 
     #[test]
-    fn series_of_one_kind_are_summed() {
-        assert_eq!(total(METRICS, "capt_reconciles_total", "kind=\"Workspace\","), 9);
+    fn series_with_the_same_labels_are_summed() {
+        assert_eq!(total(METRICS, "capt_reconciles_total", Counted::Workspaces.labels()), 9);
+        assert_eq!(total(METRICS, "capt_reconciles_total", Counted::All.labels()), 109);
         assert_eq!(total(METRICS, "capt_terraform_runs_total", ""), 4);
         assert_eq!(total(METRICS, "capt_reconciles", ""), 0);
     }
