@@ -19,7 +19,8 @@ pub(super) async fn measure(
     concurrency: u16,
 ) -> anyhow::Result<Duration> {
     let servers = Servers::start().await?;
-    let fleet = Fleet::new(servers.management.client(), servers.workload.control_plane().kubeconfig()).await?;
+    let fleet =
+        Fleet::new(servers.management.client(), servers.workload.control_plane().kubeconfig()).await?;
     fleet.put_clusters(PREFIX, clusters.get()).await?;
     fleet.put_stack().await?;
     tell(&format!("the same {} writes without a manager", writes.len()));

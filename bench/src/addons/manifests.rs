@@ -46,15 +46,15 @@ data: { queue: '${KARPENTER_QUEUE_NAME}', role: '${KARPENTER_IAM_ROLE_ARN}' }
 
 /// The `ConfigMaps` with manifests.
 pub(super) fn config_maps() -> [Value; 2] {
-    [(FIRST, FIRST_MANIFESTS), (LAST, LAST_MANIFESTS)].map(|(name, text)| {
-        json!({ "metadata": { "name": name }, "data": { "manifests.yaml": text } })
-    })
+    [(FIRST, FIRST_MANIFESTS), (LAST, LAST_MANIFESTS)]
+        .map(|(name, text)| json!({ "metadata": { "name": name }, "data": { "manifests.yaml": text } }))
 }
 
 /// The stack. Within a day nobody looks at what is ready.
 pub(super) fn stack() -> Value {
     let rendered = |name: &str| json!([{ "kind": "ConfigMap", "name": name, "render": true }]);
-    let keys = ["cluster_name", "cluster_endpoint", "karpenter_queue_name"].map(|output| json!({ "output": output }));
+    let keys = ["cluster_name", "cluster_endpoint", "karpenter_queue_name"]
+        .map(|output| json!({ "output": output }));
     json!({
         "metadata": { "name": STACK },
         "spec": {

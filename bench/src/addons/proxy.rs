@@ -55,7 +55,11 @@ impl Proxy {
             let _ = axum::serve(Accepted { address, receiver }, router).await;
         });
         Ok(Self {
-            kubeconfig: manifests::kubeconfig(&format!("https://{address}"), &authority, "nobody-looks-at-it"),
+            kubeconfig: manifests::kubeconfig(
+                &format!("https://{address}"),
+                &authority,
+                "nobody-looks-at-it",
+            ),
             connections,
             open,
             _tasks: [AbortOnDropHandle::new(accepting), AbortOnDropHandle::new(serving)],

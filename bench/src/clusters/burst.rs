@@ -5,8 +5,8 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::recorder::{Asked, Who, table};
-use super::stage::Stage;
 use super::replay;
+use super::stage::Stage;
 use crate::progress::tell;
 
 /// The first of every cluster's names.

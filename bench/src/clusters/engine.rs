@@ -9,8 +9,8 @@ use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Client, ResourceExt};
 use serde_json::{Value, json};
 
-use super::stage::{parameters, patch};
 use super::manifests;
+use super::stage::{parameters, patch};
 use crate::progress::tell;
 
 /// Runs every Workspace that nobody has run, so many at the same time.

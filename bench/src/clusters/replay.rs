@@ -108,7 +108,8 @@ mod tests {
         let event = json!({ "regarding": { "name": "burst-3-eks-controlplane" } });
         assert_eq!(of("/apis/events.k8s.io/v1/namespaces/default/events?", &event), Some(3));
         assert_eq!(of("/apis/a/v1/namespaces/default/addonstackbindings/stack.burst-4", &none), Some(4));
-        let claimed = json!({ "metadata": { "annotations": { annotation::ADDON: "default/burst-5/stack/one" } } });
+        let claimed =
+            json!({ "metadata": { "annotations": { annotation::ADDON: "default/burst-5/stack/one" } } });
         assert_eq!(of("/api/v1/namespaces/kube-system/configmaps/capt-addon-1", &claimed), Some(5));
         assert_eq!(of("/api/v1/namespaces/default/secrets/other", &none), None);
     }

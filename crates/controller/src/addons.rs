@@ -15,18 +15,10 @@ use crate::rbac::rule;
 pub(crate) fn rules() -> Vec<PolicyRule> {
     vec![
         rule(group::ADDONS, &["addonstacks"], &["get", "list", "watch", "patch"]),
-        rule(
-            group::ADDONS,
-            &["addonstackbindings"],
-            &["get", "list", "watch", "create", "patch", "delete"],
-        ),
+        rule(group::ADDONS, &["addonstackbindings"], &["get", "list", "watch", "create", "patch", "delete"]),
         rule(group::ADDONS, &["addonstacks/status", "addonstackbindings/status"], &["patch"]),
         rule(group::ADDONS, &["addonstacks/finalizers", "addonstackbindings/finalizers"], &["update"]),
-        rule(
-            group::ADDONS,
-            &["clusterresourcesets"],
-            &["get", "list", "watch", "create", "patch", "delete"],
-        ),
+        rule(group::ADDONS, &["clusterresourcesets"], &["get", "list", "watch", "create", "patch", "delete"]),
         rule(group::ADDONS, &["clusterresourcesetbindings"], &["get", "list", "watch"]),
         rule(group::CLUSTER, &["clusters"], &["get", "list", "watch", "patch"]),
         rule(group::CLUSTER, &["clusters/status"], &["patch"]),

@@ -26,8 +26,8 @@ use crate::options::Options;
 use crate::resources::Resources;
 use crate::secret_versions::SecretVersions;
 use crate::store::{Guarded, Presence, Reader};
-use crate::workload::Workloads;
 use crate::watches::{self, Queues, Writers};
+use crate::workload::Workloads;
 use crate::workspace::{self, Terraform};
 use crate::{addons, cluster, control_plane, network, workspace_template, workspace_template_apply};
 

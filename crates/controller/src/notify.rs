@@ -1,7 +1,7 @@
 //! Tells a webhook of every add-on that failed in a cluster, or recovered there.
 //!
-//! Each piece of news is one POST with one JSON object and a line break. `id` is the same whenever the same is told again, so
-//! that a receiver can pass over what it has seen.
+//! Each piece of news is one POST with one line: a JSON object (broken up here to be readable) and a line break. `id` is the
+//! same whenever the same is told again, so that a receiver can pass over what it has seen.
 //!
 //! ```text
 //! POST /hooks/capt HTTP/1.1

@@ -11,8 +11,7 @@ use capt_api::flux::{Bucket, GitRepository, OciRepository, SourceKind};
 use capt_api::names::label;
 use capt_api::{
     AddonStack, AddonStackBinding, CAPTCluster, CAPTControlPlane, Cluster, ClusterResourceSet,
-    ClusterResourceSetBinding, ProviderConfig, Workspace, WorkspaceTemplate,
-    WorkspaceTemplateApply,
+    ClusterResourceSetBinding, ProviderConfig, Workspace, WorkspaceTemplate, WorkspaceTemplateApply,
 };
 use capt_core::tie::ApplyKey;
 use futures::channel::mpsc::UnboundedSender;

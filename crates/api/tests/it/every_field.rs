@@ -1,7 +1,8 @@
 //! Objects with every field set: nothing is lost on the way through the Rust kinds.
 
-use capt_api::{AddonStack, AddonStackBinding, ClusterResourceSet, ClusterResourceSetBinding, 
-    CAPTCluster, CAPTClusterTemplate, CAPTControlPlane, CAPTControlPlaneTemplate, Cluster, ProviderConfig,
+use capt_api::{
+    AddonStack, AddonStackBinding, CAPTCluster, CAPTClusterTemplate, CAPTControlPlane,
+    CAPTControlPlaneTemplate, Cluster, ClusterResourceSet, ClusterResourceSetBinding, ProviderConfig,
     Workspace, WorkspaceTemplate, WorkspaceTemplateApply,
 };
 use kube::CustomResourceExt;

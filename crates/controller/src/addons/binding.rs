@@ -1,11 +1,13 @@
 //! The driver of `AddonStackBinding`: one stack in one cluster, one add-on after the other.
 
+mod acts;
 mod bring;
 mod content;
 mod gates;
 mod listen;
 mod look;
 mod observe;
+mod reach;
 mod removal;
 mod report;
 mod walk;

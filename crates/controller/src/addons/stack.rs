@@ -117,7 +117,8 @@ async fn report(stack: &AddonStack, bindings: &[&AddonStackBinding], context: &C
     let before = stack.status.as_ref().and_then(|status| find(&status.conditions, type_::READY));
     let note = find(&next.conditions, type_::READY).and_then(|after| news(before, after));
     events::publish(context, stack, note.as_slice()).await;
-    let stacks: Api<AddonStack> = Api::namespaced(context.client.clone(), &stack.namespace().unwrap_or_default());
+    let stacks: Api<AddonStack> =
+        Api::namespaced(context.client.clone(), &stack.namespace().unwrap_or_default());
     let doing = format!("writing the status of AddonStack `{name}`");
     let written = write::apply_status(&stacks, stack, &next, &doing).await;
     if let Some(written) = Error::unless_gone(written)? {

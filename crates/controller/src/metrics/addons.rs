@@ -119,7 +119,11 @@ impl AddonMetrics {
     pub(super) fn steps(&self, binding: &Name, steps: &[StepStatus]) {
         let next: Vec<StepState> = steps.iter().map(|step| step.state).collect();
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = if next.is_empty() { counted.remove(binding) } else { counted.insert(binding.clone(), next.clone()) };
+        let before = if next.is_empty() {
+            counted.remove(binding)
+        } else {
+            counted.insert(binding.clone(), next.clone())
+        };
         for state in before.unwrap_or_default() {
             self.gauge(state).dec();
         }

@@ -74,10 +74,7 @@ impl<'context> Desk<'context> {
     }
 
     /// Writes what is decided about the binding as it is.
-    async fn edit(
-        &self,
-        decide: impl Fn(Option<&ClusterResourceSetBinding>) -> Edit,
-    ) -> Result<(), Error> {
+    async fn edit(&self, decide: impl Fn(Option<&ClusterResourceSetBinding>) -> Edit) -> Result<(), Error> {
         let mut present = self.known();
         let mut left = ATTEMPTS;
         loop {
@@ -116,7 +113,12 @@ impl<'context> Desk<'context> {
                 binding.metadata.owner_references = Some(owners);
                 let manager = Some(RESOURCE_SET_FIELD_MANAGER.to_owned());
                 let parameters = PostParams { field_manager: manager, ..PostParams::default() };
-                Some(self.bindings.create(&parameters, &binding).await.map_err(Error::api(self.doing("making")))?)
+                Some(
+                    self.bindings
+                        .create(&parameters, &binding)
+                        .await
+                        .map_err(Error::api(self.doing("making")))?,
+                )
             }
             (Edit::Write { owners, bindings }, Some(present)) => {
                 let patch = json!({

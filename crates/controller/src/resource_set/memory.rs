@@ -70,15 +70,15 @@ impl ResourceSetMemories {
         }
     }
 
-    /// Stops everything that is on its way. Answers whether something still is.
+    /// Stops everything of a set that is on its way. Answers whether something still is.
     pub(super) fn stop(&self, set: &ClusterResourceSet) -> bool {
         let sets = self.lock();
-        let clusters = sets.get(&uid(set)).into_iter().flat_map(HashMap::values);
-        let under_way: Vec<_> = clusters.filter_map(|memory| memory.stop.as_ref()).collect();
-        for stop in &under_way {
-            stop.cancel();
-        }
-        !under_way.is_empty()
+        stop(sets.get(&uid(set)).into_iter())
+    }
+
+    /// Stops everything, because we no longer lead: nothing more is brought to any cluster.
+    pub(crate) fn stop_all(&self) {
+        stop(self.lock().values());
     }
 
     /// What is to be told by Events.
@@ -102,6 +102,15 @@ impl ResourceSetMemories {
         // Each entry is changed by plain assignments that cannot panic half-way.
         self.sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn stop<'sets>(sets: impl Iterator<Item = &'sets HashMap<String, Memory>>) -> bool {
+    let mut any = false;
+    for stop in sets.flat_map(HashMap::values).filter_map(|memory| memory.stop.as_ref()) {
+        stop.cancel();
+        any = true;
+    }
+    any
 }
 
 fn uid(set: &ClusterResourceSet) -> String {

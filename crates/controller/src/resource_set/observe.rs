@@ -1,5 +1,6 @@
 //! Sees everything that the decision about a set rests on.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use capt_api::resource_set::{ResourceKind, ResourceReference};
@@ -73,8 +74,8 @@ async fn active(
     notes.on(Dependency::Clusters(namespace.clone()));
     let selected = selected(set, &namespace, context)?;
     let stale = stale(set, &selected, context)?;
-    let is_selected = |uid: &str| selected.iter().any(|cluster| cluster.uid().as_deref() == Some(uid));
-    context.resource_set_memories.retain(set, is_selected);
+    let uids: HashSet<_> = selected.iter().filter_map(|cluster| cluster.metadata.uid.as_deref()).collect();
+    context.resource_set_memories.retain(set, |uid| uids.contains(uid));
     let mut clusters = Vec::with_capacity(selected.len());
     for cluster in &selected {
         clusters.push(member(set, cluster, context, notes).await);
@@ -88,9 +89,7 @@ fn resource(reference: ResourceReference, loaded: &Loaded) -> Resource {
         Loaded::WrongType(found) => Content::WrongType(found.clone()),
         Loaded::There(there) => match &there.manifests {
             Ok(_) => Content::Manifests { hash: there.hash.clone() },
-            Err(problems) => {
-                Content::Invalid { hash: there.hash.clone(), problem: problems.to_string() }
-            }
+            Err(problems) => Content::Invalid { hash: there.hash.clone(), problem: problems.to_string() },
         },
     };
     Resource { reference, content }
@@ -137,11 +136,11 @@ fn stale(
     context: &Context,
 ) -> Result<Vec<Stale>, Error> {
     let namespace = set.metadata.namespace.as_deref();
+    let wanted: HashSet<_> = selected.iter().filter_map(|cluster| cluster.metadata.name.as_deref()).collect();
     let of_binding = |found: Held<ClusterResourceSetBinding>| {
         let name = found.name_any();
-        let is_selected = selected.iter().any(|cluster| cluster.name_any() == name);
         let is_going = found.metadata.deletion_timestamp.is_some();
-        if is_selected || is_going || !binding::names(&found, set) {
+        if wanted.contains(name.as_str()) || is_going || !binding::names(&found, set) {
             return None;
         }
         match context.clusters.get(namespace, &name) {
@@ -190,12 +189,7 @@ async fn member(
 }
 
 /// Whether a Cluster is there and can be talked to.
-fn readiness(
-    cluster: &Cluster,
-    key: &Name,
-    context: &Context,
-    notes: &Notes<'_, Dependent>,
-) -> ClusterState {
+fn readiness(cluster: &Cluster, key: &Name, context: &Context, notes: &Notes<'_, Dependent>) -> ClusterState {
     if !is_initialized(cluster) {
         notes.on(Dependency::ClusterStatus(key.clone()));
         // It may have happened before it was noted.
@@ -208,7 +202,9 @@ fn readiness(
     notes.on(Dependency::Secret(secret.clone()));
     match context.secrets.get(&secret) {
         Some(_) => ClusterState::Usable,
-        None => ClusterState::NotReady(format!("Secret `{}` with its kubeconfig is not there yet", secret.name)),
+        None => {
+            ClusterState::NotReady(format!("Secret `{}` with its kubeconfig is not there yet", secret.name))
+        }
     }
 }
 
@@ -217,9 +213,8 @@ fn readiness(
 async fn follow_credentials(set: &ClusterResourceSet, uid: &str, key: &Name, context: &Context) {
     let memories = &context.resource_set_memories;
     let version = context.secrets.get(&kubeconfig(key));
-    let before = memories.with(set, uid, |memory| {
-        (memory.secret != version).then(|| memory.identity.clone())
-    });
+    let before =
+        memories.with(set, uid, |memory| (memory.secret != version).then(|| memory.identity.clone()));
     let Some(before) = before else { return };
     let now = match before {
         None => None,

@@ -98,8 +98,8 @@ impl Job {
             known: &Known::new(),
         };
         let delivered = deliver(&talk, &order).await;
-        let requests = talk.requests();
-        info!(cluster = self.cluster.name, written = delivered.written(), requests, "brought what there was to bring");
+        context.metrics.cluster_asked(talk.requests());
+        info!(cluster = self.cluster.name, written = delivered.written(), "brought what there was to bring");
         let trouble = delivered.trouble().map(|trouble| Blocked::new(trouble.reason, trouble.message));
         let identity = Some(workload.identity().clone());
         let note = self.repaired(&goods, &delivered);

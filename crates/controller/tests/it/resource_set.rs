@@ -11,3 +11,4 @@ mod once;
 mod requests;
 mod scene;
 mod stepping_back;
+mod survival;

@@ -43,12 +43,15 @@ pub fn plan(
         cluster.metadata.deletion_timestamp.is_none()
             && selector::matches(&stack.spec.cluster_selector, cluster.labels())
     };
-    let selected: BTreeSet<String> = clusters.iter().filter(is_selected).map(|cluster| cluster.name_any()).collect();
+    let selected: BTreeSet<String> =
+        clusters.iter().filter(is_selected).map(|cluster| cluster.name_any()).collect();
     let own: Vec<_> = bindings.iter().filter(|binding| binding.spec.stack_name == name).collect();
     let bound: BTreeSet<&str> = own.iter().map(|binding| binding.spec.cluster_name.as_str()).collect();
     // A Cluster that is being deleted takes its bindings along when it goes.
     let is_leaving = |cluster: &str| {
-        clusters.iter().any(|found| found.name_any() == cluster && found.metadata.deletion_timestamp.is_some())
+        clusters
+            .iter()
+            .any(|found| found.name_any() == cluster && found.metadata.deletion_timestamp.is_some())
     };
     let unbind = own
         .iter()
@@ -88,7 +91,10 @@ fn wanted_sets(stack: &AddonStack, sets: &[&ClusterResourceSet]) -> Vec<(String,
         let resources =
             resources.map(|resource| ResourceReference { kind: resource.kind, name: resource.name.clone() });
         let strategy = Strategy::ApplyOnce;
-        Some((set.clone(), ClusterResourceSetSpec { cluster_selector, resources: resources.collect(), strategy }))
+        Some((
+            set.clone(),
+            ClusterResourceSetSpec { cluster_selector, resources: resources.collect(), strategy },
+        ))
     });
     wanted.collect()
 }

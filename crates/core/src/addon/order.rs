@@ -25,7 +25,8 @@ pub fn order(addons: &[Addon]) -> Result<Vec<&Addon>, Circle> {
     let is_in = |list: &[&Addon], name: &str| list.iter().any(|addon| addon.name == name);
     while ordered.len() < addons.len() {
         let next = addons.iter().find(|addon| {
-            let waits = |name: &&String| addons.iter().any(|other| other.name == **name) && !is_in(&ordered, name);
+            let waits =
+                |name: &&String| addons.iter().any(|other| other.name == **name) && !is_in(&ordered, name);
             !is_in(&ordered, &addon.name) && !addon.depends_on.iter().any(|name| waits(&name))
         });
         match next {
@@ -48,8 +49,10 @@ fn circle(addons: &[Addon], ordered: &[&Addon]) -> Circle {
             return Circle(path);
         }
         path.push(addon.name.clone());
-        let waited_for =
-            addon.depends_on.iter().find(|name| is_left(name) && addons.iter().any(|other| other.name == **name));
+        let waited_for = addon
+            .depends_on
+            .iter()
+            .find(|name| is_left(name) && addons.iter().any(|other| other.name == **name));
         next = waited_for.and_then(|name| addons.iter().find(|other| other.name == *name));
     }
     Circle(path)

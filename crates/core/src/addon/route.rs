@@ -44,7 +44,9 @@ pub fn route<'sets>(
 ) -> Route {
     let rendered = addon.resources.iter().any(|resource| resource.render);
     match addon.delivery {
-        Some(Delivery::Direct) => return if addon.resources.is_empty() { Route::Nothing } else { Route::Direct },
+        Some(Delivery::Direct) => {
+            return if addon.resources.is_empty() { Route::Nothing } else { Route::Direct };
+        }
         None if rendered => return Route::Direct,
         Some(Delivery::ClusterResourceSet) | None => {}
     }

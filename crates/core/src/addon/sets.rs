@@ -64,16 +64,24 @@ fn of_resource(
     let name = set.name_any();
     let described = format!("{} `{}`", resource.kind.as_str(), resource.name);
     let Some(entry) = entry(&name, resource, written) else {
-        return Sets::Waiting(format!("ClusterResourceSet `{name}` has not brought {described} yet{}", words(set)));
+        return Sets::Waiting(format!(
+            "ClusterResourceSet `{name}` has not brought {described} yet{}",
+            words(set)
+        ));
     };
     if !entry.applied {
-        return Sets::Failed(format!("ClusterResourceSet `{name}` could not bring {described}{}", words(set)));
+        return Sets::Failed(format!(
+            "ClusterResourceSet `{name}` could not bring {described}{}",
+            words(set)
+        ));
     }
     let now = hash(resource);
     let changed = now.as_ref().is_some_and(|now| entry.hash.as_ref() != Some(&now.hash));
     let remark = match set.spec.strategy {
         Strategy::Reconcile if changed => {
-            return Sets::Waiting(format!("ClusterResourceSet `{name}` has not brought the change of {described} yet"));
+            return Sets::Waiting(format!(
+                "ClusterResourceSet `{name}` has not brought the change of {described} yet"
+            ));
         }
         Strategy::ApplyOnce if changed => Some(format!(
             "{described} was changed after ClusterResourceSet `{name}` brought it, which it does only once: write delivery: \
@@ -148,10 +156,20 @@ mod tests {
     }
 
     #[rstest]
-    #[case::nothing_yet("ApplyOnce", "", None, false,
-        "waits: ClusterResourceSet `fluxcd-installer` has not brought ConfigMap `fluxcd-install` yet")]
-    #[case::with_its_words("ApplyOnce", "no such Secret", None, false,
-        "waits: ClusterResourceSet `fluxcd-installer` has not brought ConfigMap `fluxcd-install` yet: no such Secret")]
+    #[case::nothing_yet(
+        "ApplyOnce",
+        "",
+        None,
+        false,
+        "waits: ClusterResourceSet `fluxcd-installer` has not brought ConfigMap `fluxcd-install` yet"
+    )]
+    #[case::with_its_words(
+        "ApplyOnce",
+        "no such Secret",
+        None,
+        false,
+        "waits: ClusterResourceSet `fluxcd-installer` has not brought ConfigMap `fluxcd-install` yet: no such Secret"
+    )]
     #[case::brought("ApplyOnce", "", Some((true, "sha256:a")), false, "applied")]
     #[case::failed("ApplyOnce", "refused", Some((false, "sha256:a")), false,
         "failed: ClusterResourceSet `fluxcd-installer` could not bring ConfigMap `fluxcd-install`: refused")]

@@ -1,6 +1,8 @@
 //! What is told of a stack over all its clusters.
 
-use capt_api::addon_stack::{AddonCounts, AddonStackBindingStatus, AddonStackSpec, AddonStackStatus, StepState};
+use capt_api::addon_stack::{
+    AddonCounts, AddonStackBindingStatus, AddonStackSpec, AddonStackStatus, StepState,
+};
 use capt_api::names::{Reason, condition as type_};
 
 use super::order::order;
@@ -96,7 +98,11 @@ fn ready(spec: &AddonStackSpec, members: &[Member<'_>]) -> Statement {
         return Statement::new(Truth::False, reason, message);
     }
     if members.is_empty() {
-        return Statement::new(Truth::True, Reason::NoClusters, "the selector matches no Cluster of this namespace");
+        return Statement::new(
+            Truth::True,
+            Reason::NoClusters,
+            "the selector matches no Cluster of this namespace",
+        );
     }
     let of = |which: Standing| members.iter().filter(move |member| standing(**member) == which);
     let named = |which| {
@@ -109,9 +115,11 @@ fn ready(spec: &AddonStackSpec, members: &[Member<'_>]) -> Statement {
         (Some(_), _) => {
             Statement::new(Truth::False, Reason::AddonFailed, format!("stuck in {}", named(Standing::Failed)))
         }
-        (None, Some(_)) => {
-            Statement::new(Truth::False, Reason::AddonNotReady, format!("on its way in {}", named(Standing::OnItsWay)))
-        }
+        (None, Some(_)) => Statement::new(
+            Truth::False,
+            Reason::AddonNotReady,
+            format!("on its way in {}", named(Standing::OnItsWay)),
+        ),
         (None, None) => Statement::new(Truth::True, Reason::AddonsReady, ""),
     }
 }

@@ -1,8 +1,6 @@
 //! What is told of a stack in a cluster.
 
-use capt_api::addon_stack::{
-    AddonStackBindingStatus, StepState, StepStatus, ValuesStatus,
-};
+use capt_api::addon_stack::{AddonStackBindingStatus, StepState, StepStatus, ValuesStatus};
 use capt_api::names::{Reason, condition as type_};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
@@ -15,7 +13,12 @@ use crate::note::Note;
 const LONGEST_MESSAGE: usize = 1024;
 
 /// What is told of one add-on after it was looked at.
-pub fn step(facts: &Facts<'_>, progress: &Progress, verdict: &Verdict, values: Vec<ValuesStatus>) -> StepStatus {
+pub fn step(
+    facts: &Facts<'_>,
+    progress: &Progress,
+    verdict: &Verdict,
+    values: Vec<ValuesStatus>,
+) -> StepStatus {
     let now = Time(to_the_second(facts.now));
     let before = facts.before;
     let content = facts.content.as_ref().ok();
@@ -36,7 +39,9 @@ pub fn step(facts: &Facts<'_>, progress: &Progress, verdict: &Verdict, values: V
     StepStatus {
         name: facts.addon.name.clone(),
         state: verdict.state,
-        since: before.filter(|before| before.state == verdict.state).map_or(now.clone(), |before| before.since.clone()),
+        since: before
+            .filter(|before| before.state == verdict.state)
+            .map_or(now.clone(), |before| before.since.clone()),
         reason: verdict.reason.as_str().to_owned(),
         message: cut(&verdict.message, LONGEST_MESSAGE),
         started: started(facts, verdict, &now),
@@ -127,7 +132,9 @@ pub fn status(
     upsert(&mut conditions, ready.into_condition(type_::READY, stamp));
     let paused = match whole {
         Whole::Paused(message) => Statement::new(Truth::True, Reason::Paused, message),
-        Whole::Goes | Whole::Invalid { .. } | Whole::Removing => Statement::new(Truth::False, Reason::NotPaused, ""),
+        Whole::Goes | Whole::Invalid { .. } | Whole::Removing => {
+            Statement::new(Truth::False, Reason::NotPaused, "")
+        }
     };
     upsert(&mut conditions, paused.into_condition(type_::PAUSED, stamp));
     let at = stands_at(&steps);
@@ -180,7 +187,9 @@ fn note(before: Option<&StepStatus>, step: &StepStatus) -> Option<Note> {
     let had_failed = before.is_some_and(|before| before.state == StepState::Failed);
     match step.state {
         _ if same => None,
-        StepState::Ready if had_failed => told(Reason::AddonRecovered, "ready again after it had failed".to_owned()),
+        StepState::Ready if had_failed => {
+            told(Reason::AddonRecovered, "ready again after it had failed".to_owned())
+        }
         StepState::Ready => told(reason, "ready".to_owned()),
         StepState::Failed | StepState::Blocked => told(reason, step.message.clone()),
         StepState::WaitingForReady if reason == Reason::AddonDegraded => told(reason, step.message.clone()),
@@ -196,7 +205,8 @@ pub fn of_cluster<'bindings>(
     let mut ready = Vec::new();
     for (stack, status) in bindings {
         let Some(status) = status else {
-            let waiting = (1, Reason::AddonNotReady, format!("AddonStack `{stack}` has not been looked at yet"));
+            let waiting =
+                (1, Reason::AddonNotReady, format!("AddonStack `{stack}` has not been looked at yet"));
             worst = worst.filter(|worst| worst.0 >= waiting.0).or(Some(waiting));
             continue;
         };

@@ -168,7 +168,10 @@ pub fn problem(set: &ClusterResourceSet) -> Option<String> {
     let is_empty = selector.match_labels.as_ref().is_none_or(BTreeMap::is_empty)
         && selector.match_expressions.as_ref().is_none_or(Vec::is_empty);
     if is_empty {
-        return Some("spec.clusterSelector is empty and selects nothing: write a label that the Clusters have".to_owned());
+        return Some(
+            "spec.clusterSelector is empty and selects nothing: write a label that the Clusters have"
+                .to_owned(),
+        );
     }
     selector::problem(selector).map(|problem| format!("spec.clusterSelector: {problem}"))
 }

@@ -66,8 +66,13 @@ pub(super) async fn values(talk: &Talk<'_>, claim: &str, wanted: &Wanted) -> Res
     }))];
     let manager = field_manager(claim);
     // It is nobody's: it stays when the add-on goes, since others may have put something into it.
-    let order =
-        Order { manifests: &namespace, manager: &manager, claim: None, mode: Mode::Once, known: &Known::new() };
+    let order = Order {
+        manifests: &namespace,
+        manager: &manager,
+        claim: None,
+        mode: Mode::Once,
+        known: &Known::new(),
+    };
     let made = deliver(talk, &order).await;
     if let Some(trouble) = made.trouble() {
         return Err(blocked(trouble));

@@ -111,8 +111,10 @@ impl<'sources> Sources<'sources> {
             let objects: Vec<_> = manifests.iter().map(|manifest| &manifest.object).collect();
             digest(&json!(objects))
         });
-        let content =
-            Content { manifests: direct, values: values.iter().map(|values| values.digest.clone()).collect() };
+        let content = Content {
+            manifests: direct,
+            values: values.iter().map(|values| values.digest.clone()).collect(),
+        };
         Ok(Ok(Whole { content, manifests, values }))
     }
 
@@ -201,11 +203,13 @@ impl<'sources> Sources<'sources> {
         let name = self.connection_secret();
         let salt = self.cluster.uid().unwrap_or_default();
         let Some(outputs) = self.outputs().await? else {
-            let message = format!("Secret `{name}` with the outputs of the cluster's module does not exist yet");
+            let message =
+                format!("Secret `{name}` with the outputs of the cluster's module does not exist yet");
             return Ok(Err(Blocked::new(Reason::WaitingForConnectionSecret, message)));
         };
         let releases = releases(manifests);
-        let wanted = addon.values.iter().map(|values| values::wanted(values, &name, outputs, &releases, &salt));
+        let wanted =
+            addon.values.iter().map(|values| values::wanted(values, &name, outputs, &releases, &salt));
         let wanted = wanted.collect::<Result<Vec<_>, _>>();
         Ok(wanted.map_err(|problem| Blocked::new(problem.reason(), problem.to_string())))
     }

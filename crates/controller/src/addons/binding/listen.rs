@@ -101,7 +101,10 @@ async fn change(workload: &Workload, awaited: &Awaited) {
     while let Some(Ok(event)) = events.next().await {
         match event {
             WatchEvent::Bookmark(_) => {}
-            WatchEvent::Added(_) | WatchEvent::Modified(_) | WatchEvent::Deleted(_) | WatchEvent::Error(_) => return,
+            WatchEvent::Added(_)
+            | WatchEvent::Modified(_)
+            | WatchEvent::Deleted(_)
+            | WatchEvent::Error(_) => return,
         }
     }
 }

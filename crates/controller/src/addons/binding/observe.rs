@@ -22,19 +22,11 @@ pub(super) enum Scene {
     /// Somebody has paused it.
     Paused(String),
     /// The stack cannot be used.
-    Invalid {
-        reason: Reason,
-        message: String,
-    },
+    Invalid { reason: Reason, message: String },
     /// What was brought is to be taken away, as the stack says.
-    Remove {
-        cluster: Held<Cluster>,
-    },
+    Remove { cluster: Held<Cluster> },
     /// The stack is to be in the cluster.
-    Go {
-        stack: Held<AddonStack>,
-        cluster: Held<Cluster>,
-    },
+    Go { stack: Held<AddonStack>, cluster: Held<Cluster> },
 }
 
 pub(super) fn observe(binding: &AddonStackBinding, context: &Context) -> Scene {
@@ -75,7 +67,9 @@ fn active(stack: Held<AddonStack>, cluster: Held<Cluster>) -> Scene {
         }
         // The stack takes its bindings along.
         Standing::Deleting => Scene::Leave,
-        Standing::Active if stack.spec.paused => Scene::Paused(format!("AddonStack `{name}` has spec.paused")),
+        Standing::Active if stack.spec.paused => {
+            Scene::Paused(format!("AddonStack `{name}` has spec.paused"))
+        }
         Standing::Active => match problem(&stack.spec) {
             Some((reason, message)) => Scene::Invalid { reason, message },
             None => Scene::Go { stack, cluster },

@@ -83,7 +83,11 @@ pub(super) async fn take_away(
     for step in steps.iter().rev() {
         let claim = names::claim(&key.namespace, &key.name, &binding.spec.stack_name, &step.name);
         // What depends on another goes first, and is gone before that one goes.
-        let told = if left.is_empty() { away(step, &claim, workload.as_deref(), now).await } else { Some(step.clone()) };
+        let told = if left.is_empty() {
+            away(step, &claim, workload.as_deref(), now).await
+        } else {
+            Some(step.clone())
+        };
         left.extend(told);
     }
     if left.is_empty() {
@@ -119,7 +123,8 @@ async fn away(
         Ok(Some(message)) => (Reason::Removing, message, 0),
         Err(blocked) => (blocked.reason, blocked.message, step.failures.saturating_add(1)),
     };
-    let since = if step.state == StepState::Removing { step.since.clone() } else { Time(to_the_second(now).0) };
+    let since =
+        if step.state == StepState::Removing { step.since.clone() } else { Time(to_the_second(now).0) };
     Some(StepStatus {
         state: StepState::Removing,
         since,

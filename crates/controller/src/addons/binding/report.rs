@@ -65,7 +65,9 @@ pub(super) async fn tell_cluster(namespace: &str, name: &str, context: &Context)
         let stamp = Stamp { generation: cluster.metadata.generation, now: now() };
         let mut next = condition(type_::ADDONS_READY, truth, reason, &message, &stamp);
         if let Some(before) = before {
-            let same = before.status == next.status && before.reason == next.reason && before.message == next.message;
+            let same = before.status == next.status
+                && before.reason == next.reason
+                && before.message == next.message;
             if same {
                 return Ok(());
             }

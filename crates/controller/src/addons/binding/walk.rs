@@ -8,26 +8,25 @@ use capt_api::addon_stack::{Addon, StepState, StepStatus, ValuesStatus};
 use capt_api::names::{Reason, annotation};
 use capt_api::{AddonStack, AddonStackBinding, Cluster, ClusterResourceSet};
 use capt_core::addon::decide::{Content, Facts, Progress, Reach, Sets, Step, Verdict, decide};
-use capt_core::addon::gate::{self, Gate, Label};
+use capt_core::addon::gate::{self, Gate};
 use capt_core::addon::order::order;
+use capt_core::addon::pace;
 use capt_core::addon::route::{Route, route};
 use capt_core::addon::sets::{Now, Written, sets};
 use capt_core::addon::status::{self, Whole};
-use capt_core::addon::{names, pace};
 use capt_core::apply::Blocked;
-use capt_core::readiness::{Health, State};
 use k8s_openapi::jiff::Timestamp;
 use kube::ResourceExt;
 
 use super::super::memory::{Memory, StepMemory};
-use super::listen::{Awaited, Listener, listen};
+use super::Told;
 use super::content::{Sources, Whole as WholeContent};
-use super::{Told, bring, gates, look};
-use crate::context::{Context, to_the_second};
+use super::listen::{Awaited, Listener, listen};
+use super::reach::reach;
+use crate::context::Context;
 use crate::error::Error;
-use crate::index::Name;
 use crate::store::{Held, key_of};
-use crate::workload::{Talk, Unavailable, Workload};
+use crate::workload::Workload;
 
 /// More rounds than an add-on has things to do mean that somebody works against us.
 const MOST_ROUNDS: u32 = 8;
@@ -78,52 +77,20 @@ fn sets_of(binding: &AddonStackBinding, context: &Context) -> Vec<Held<ClusterRe
     all.filter(|set| set.metadata.namespace == namespace).collect()
 }
 
-/// Whether the cluster can be asked, and with what.
-async fn reach(
-    binding: &AddonStackBinding,
-    cluster: &Cluster,
-    memory: &mut Memory,
-    context: &Context,
-) -> Result<(Reach, Option<Arc<Workload>>), Error> {
-    let name = &binding.spec.cluster_name;
-    let initialization = cluster.status.as_ref().and_then(|status| status.initialization.as_ref());
-    if initialization.and_then(|all| all.control_plane_initialized) != Some(true) {
-        let message = format!("the control plane of Cluster `{name}` is not initialized yet");
-        return Ok((Reach::Waiting(message), None));
-    }
-    let key = Name::new(binding.namespace().unwrap_or_default(), name);
-    let workload = match context.workloads.of(&key, context).await {
-        Ok(workload) => workload,
-        Err(Unavailable::NoCredentials(message)) => return Ok((Reach::Waiting(message), None)),
-        Err(Unavailable::Unusable(message)) => return Ok((Reach::Unreachable(message), None)),
-        Err(Unavailable::Error(error)) => return Err(error),
-    };
-    if memory.cluster.as_ref() != Some(workload.identity()) {
-        // What is remembered is about another cluster, or about nothing.
-        *memory = Memory { cluster: Some(workload.identity().clone()), ..Memory::default() };
-    }
-    match &memory.unreachable {
-        Some((_, until, message)) if context.now() < *until => {
-            Ok((Reach::Unreachable(message.clone()), None))
-        }
-        Some(_) | None => Ok((Reach::Open, Some(workload))),
-    }
-}
-
 /// One way through the add-ons.
 pub(super) struct Walk<'walk> {
     pub(super) binding: &'walk AddonStackBinding,
     pub(super) stack: &'walk AddonStack,
-    sources: Sources<'walk>,
-    labels: BTreeMap<String, String>,
-    sets: &'walk [&'walk ClusterResourceSet],
+    pub(super) sources: Sources<'walk>,
+    pub(super) labels: BTreeMap<String, String>,
+    pub(super) sets: &'walk [&'walk ClusterResourceSet],
     pub(super) memory: &'walk mut Memory,
     pub(super) context: &'walk Arc<Context>,
     pub(super) workload: Option<Arc<Workload>>,
-    reach: Reach,
+    pub(super) reach: Reach,
     pub(super) steps: Vec<StepStatus>,
     /// Objects that are not ready.
-    awaited: Vec<Awaited>,
+    pub(super) awaited: Vec<Awaited>,
     /// Something is waited for that was not looked at this time.
     rested: bool,
     pub(super) now: Timestamp,
@@ -235,15 +202,14 @@ impl Walk<'_> {
     }
 
     /// What was told of an add-on before.
-    fn before(&self, name: &str) -> Option<&StepStatus> {
+    pub(super) fn before(&self, name: &str) -> Option<&StepStatus> {
         self.binding.status.as_ref()?.addons.iter().find(|step| step.name == name)
     }
 
     /// Those that an add-on depends on that were never ready here.
     fn missing(&self, addon: &Addon) -> Vec<String> {
-        let was_ready = |name: &String| {
-            self.steps.iter().any(|step| step.name == *name && step.ready_once.is_some())
-        };
+        let was_ready =
+            |name: &String| self.steps.iter().any(|step| step.name == *name && step.ready_once.is_some());
         addon.depends_on.iter().filter(|name| !was_ready(name)).cloned().collect()
     }
 
@@ -296,126 +262,7 @@ impl Walk<'_> {
         Ok(sets(route, &written, |resource| now.get(resource).cloned().flatten()))
     }
 
-    /// Sets a gate label, beside those that we have set before and that nobody took away since.
-    async fn open(&mut self, label: &Label) -> Result<(), Error> {
-        let mut open = BTreeMap::from([(label.key.clone(), label.value.clone())]);
-        for addon in &self.stack.spec.addons {
-            let opened = self.steps.iter().find(|step| step.name == addon.name).or_else(|| self.before(&addon.name));
-            if !opened.is_some_and(|step| step.gate_opened) {
-                continue;
-            }
-            let route = route(&self.stack.name_any(), addon, self.sets.iter().copied());
-            if let Some(label) = gate::label(&self.stack.name_any(), addon, &route)
-                && self.labels.get(&label.key) == Some(&label.value)
-            {
-                open.insert(label.key, label.value);
-            }
-        }
-        if let Some(cluster) = gates::write(self.binding, &open, self.context).await? {
-            self.labels = cluster.labels().clone();
-        }
-        Ok(())
-    }
-
-    pub(super) fn claim(&self, addon: &str) -> String {
-        let namespace = self.binding.namespace().unwrap_or_default();
-        names::claim(&namespace, &self.binding.spec.cluster_name, &self.binding.spec.stack_name, addon)
-    }
-
-    async fn write_values(&mut self, addon: &Addon, whole: &WholeContent) -> Result<(), Blocked> {
-        let Some(workload) = self.workload.clone() else { return Err(no_client()) };
-        let talk = workload.talk();
-        let claim = self.claim(&addon.name);
-        let mut done = Ok(());
-        for wanted in &whole.values {
-            done = bring::values(&talk, &claim, wanted).await;
-            if done.is_err() {
-                break;
-            }
-        }
-        self.context.metrics.cluster_asked(talk.requests());
-        done
-    }
-
-    async fn deliver(&mut self, addon: &Addon, whole: &WholeContent) -> Result<usize, Blocked> {
-        let Some(workload) = self.workload.clone() else { return Err(no_client()) };
-        let talk = workload.talk();
-        let claim = self.claim(&addon.name);
-        let memory = self.step_memory(addon);
-        let done = bring::manifests(&talk, &claim, &whole.manifests, memory).await;
-        self.context.metrics.cluster_asked(talk.requests());
-        done
-    }
-
-    /// Asks the cluster how the add-on is, and whether its values were taken.
-    async fn look(
-        &mut self,
-        addon: &Addon,
-        whole: &WholeContent,
-        before: Option<&StepStatus>,
-    ) -> (Result<Health, Blocked>, Vec<ValuesStatus>) {
-        let Some(workload) = self.workload.clone() else { return (Err(no_client()), Vec::new()) };
-        let talk = workload.talk();
-        let told = self.ask(&talk, addon, whole, before).await;
-        self.context.metrics.cluster_asked(talk.requests());
-        told
-    }
-
-    async fn ask(
-        &mut self,
-        talk: &Talk<'_>,
-        addon: &Addon,
-        whole: &WholeContent,
-        before: Option<&StepStatus>,
-    ) -> (Result<Health, Blocked>, Vec<ValuesStatus>) {
-        let claim = self.claim(&addon.name);
-        let request = self.binding.annotations().get(annotation::REQUESTED_AT).map(String::as_str);
-        let now = to_the_second(self.now);
-        let mut values = Vec::new();
-        for wanted in &whole.values {
-            let known = before.and_then(|before| {
-                before.values.iter().find(|one| one.name == wanted.name && one.namespace == wanted.namespace)
-            });
-            match look::consumers(talk, &claim, wanted, request, &now, known, &mut self.awaited).await {
-                Ok(told) => values.push(told),
-                Err(blocked) => return (Err(blocked), values),
-            }
-        }
-        let health = look::readiness(talk, addon, &whole.manifests, &mut self.awaited).await;
-        let waiting = values.iter().flat_map(|values| &values.consumers).find(|consumer| !consumer.consumed);
-        let health = match (health, waiting) {
-            (Ok(Health { state: State::Current, .. }), Some(consumer)) => Ok(Health {
-                state: State::InProgress,
-                message: format!("HelmRelease `{}` has not taken the values yet", consumer.name),
-            }),
-            (health, _) => health,
-        };
-        (health, values)
-    }
-
-    /// Remembers whether the cluster answers: one that does not is asked rarely, and nothing more is tried now.
-    fn note_reach(&mut self, progress: &Progress) {
-        let Progress { values, opened: _, delivered, health } = progress;
-        let troubles = [
-            values.as_ref().and_then(|done| done.as_ref().err()),
-            delivered.as_ref().and_then(|done| done.as_ref().err()),
-            health.as_ref().and_then(|done| done.as_ref().err()),
-        ];
-        let unreachable = troubles.into_iter().flatten().find(|one| one.reason == Reason::ClusterUnreachable);
-        match unreachable {
-            None => self.memory.unreachable = None,
-            Some(blocked) => {
-                let failures = self.memory.unreachable.as_ref().map_or(1, |(failures, ..)| failures.saturating_add(1));
-                let pause = pace::pause(None, failures).unwrap_or_default();
-                let until = self.now.checked_add(pause).unwrap_or(self.now);
-                self.memory.unreachable = Some((failures, until, blocked.message.clone()));
-                self.reach = Reach::Unreachable(blocked.message.clone());
-                self.workload = None;
-            }
-        }
-    }
-
-    fn step_memory(&mut self, addon: &Addon) -> &mut StepMemory {
+    pub(super) fn step_memory(&mut self, addon: &Addon) -> &mut StepMemory {
         self.memory.steps.entry(addon.name.clone()).or_default()
     }
 
@@ -431,12 +278,17 @@ impl Walk<'_> {
         self.context.metrics.step_told(facts.before, &told, progress);
         let (interval, now) = (self.drift_interval(), self.now);
         let memory = self.step_memory(facts.addon);
-        memory.looks = if verdict.state == StepState::WaitingForReady { memory.looks.saturating_add(1) } else { 0 };
+        memory.looks =
+            if verdict.state == StepState::WaitingForReady { memory.looks.saturating_add(1) } else { 0 };
         let pause = match (verdict.state, verdict.reason) {
             (StepState::Ready, _) => Some(interval),
             (StepState::WaitingForReady, _) => Some(pace::look_again(memory.looks.saturating_sub(1))),
-            (StepState::Failed, Reason::AddonOverdue | Reason::AddonFailed) => Some(pace::look_again(u32::MAX)),
-            (StepState::Failed, _) if told.failures > 0 => pace::pause(facts.addon.retry.as_ref(), told.failures),
+            (StepState::Failed, Reason::AddonOverdue | Reason::AddonFailed) => {
+                Some(pace::look_again(u32::MAX))
+            }
+            (StepState::Failed, _) if told.failures > 0 => {
+                pace::pause(facts.addon.retry.as_ref(), told.failures)
+            }
             _ => None,
         };
         memory.due = pause.and_then(|pause| now.checked_add(pause).ok());
@@ -461,10 +313,6 @@ impl Walk<'_> {
         let unreachable = self.memory.unreachable.as_ref().map(|(_, until, _)| *until);
         dues.chain(unreachable).min()
     }
-}
-
-fn no_client() -> Blocked {
-    Blocked::new(Reason::ClusterUnreachable, "the cluster cannot be reached".to_owned())
 }
 
 /// A number of the binding's own, so that a fleet is not asked in the same second.

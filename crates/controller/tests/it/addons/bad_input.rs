@@ -28,7 +28,9 @@ pub(super) async fn set() -> (Scene, String) {
 
 /// A `ConfigMap` in a namespace.
 pub(super) fn map(name: &str, namespace: &str) -> String {
-    format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {name}, namespace: {namespace} }}\ndata: {{ a: b }}\n")
+    format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {name}, namespace: {namespace} }}\ndata: {{ a: b }}\n"
+    )
 }
 
 pub(super) fn one_addon() -> Value {
@@ -66,7 +68,10 @@ async fn a_missing_config_map_is_waited_for() {
     scene.put_stack("base", one_addon()).await;
     scene.put_cluster("demo", workload().await, json!({ "addons": "base" })).await;
     let step = scene.step("base", "demo", "one", StepState::Blocked, "ResourceMissing").await;
-    assert_eq!(step.message, format!("ConfigMap `manifests` does not exist in namespace `{}`", scene.stage.namespace));
+    assert_eq!(
+        step.message,
+        format!("ConfigMap `manifests` does not exist in namespace `{}`", scene.stage.namespace)
+    );
     scene.put_manifests("manifests", &map("a", &namespace)).await;
     scene.step("base", "demo", "one", StepState::Ready, "AddonReady").await;
     // What was brought stays when the source goes.
@@ -129,7 +134,10 @@ async fn a_missing_namespace_is_told_and_comes_later() {
     let step = scene.step("base", "demo", "one", StepState::Failed, "NamespaceMissing").await;
     assert!(step.message.contains(&format!("the cluster has no namespace `{later}`")), "{}", step.message);
     let client = workload().await.client();
-    assert!(maps(&namespace, client.clone()).get_opt("b").await.unwrap().is_some(), "others are brought all the same");
+    assert!(
+        maps(&namespace, client.clone()).get_opt("b").await.unwrap().is_some(),
+        "others are brought all the same"
+    );
     let made: Namespace = serde_json::from_value(json!({ "metadata": { "name": later } })).unwrap();
     Api::<Namespace>::all(client).create(&PostParams::default(), &made).await.unwrap();
     scene.step("base", "demo", "one", StepState::Ready, "AddonReady").await;
@@ -138,7 +146,9 @@ async fn a_missing_namespace_is_told_and_comes_later() {
 #[tokio::test]
 async fn a_kind_that_the_cluster_does_not_serve_is_told() {
     let (scene, namespace) = set().await;
-    let text = format!("apiVersion: nobody.example.com/v1\nkind: Thing\nmetadata: {{ name: t, namespace: {namespace} }}\n");
+    let text = format!(
+        "apiVersion: nobody.example.com/v1\nkind: Thing\nmetadata: {{ name: t, namespace: {namespace} }}\n"
+    );
     scene.put_manifests("manifests", &text).await;
     scene.put_stack("base", one_addon()).await;
     scene.put_cluster("demo", workload().await, json!({ "addons": "base" })).await;
@@ -174,7 +184,7 @@ async fn what_the_cluster_refuses_is_told_with_its_words_and_given_up_where_the_
 #[case::unreachable("https://127.0.0.1:1", None, "ClusterUnreachable")]
 #[case::unauthorized("", Some("garbage"), "ClusterUnreachable")]
 #[tokio::test]
-async fn a_cluster_that_cannot_be_reached_holds_up_no_other(
+async fn a_cluster_that_cannot_be_reached_is_told_and_comes_back(
     #[case] server: &str,
     #[case] token: Option<&str>,
     #[case] reason: &str,
@@ -197,9 +207,50 @@ async fn a_cluster_that_cannot_be_reached_holds_up_no_other(
     assert!(!step.message.contains("garbage"), "{}", step.message);
     let condition = scene.cluster_condition("bad", "AddonsReady", "False", reason).await;
     assert!(condition.message.starts_with("AddonStack `base`: `one`: "), "{}", condition.message);
-    // The claims of two clusters that are one would get in each other's way.
     scene.put_kubeconfig("bad", &good).await;
     scene.step("base", "bad", "one", StepState::Ready, "AddonReady").await;
+}
+
+/// More clusters than a driver usually looks at together take every connection and never say a word.
+#[tokio::test]
+async fn clusters_that_never_answer_hold_up_no_other() {
+    let (scene, namespace) = set().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let silent = tokio::spawn(async move {
+        let mut connections = Vec::new();
+        while let Ok(connection) = listener.accept().await {
+            connections.push(connection);
+        }
+    });
+    let good = workload().await.control_plane().kubeconfig();
+    let mut bad: Value = serde_saphyr::from_str(&good).unwrap();
+    bad["clusters"][0]["cluster"]["server"] = json!(format!("https://{address}"));
+    let bad = serde_saphyr::to_string(&bad).unwrap();
+    scene.put_manifests("manifests", &map("a", &namespace)).await;
+    scene.put_stack("base", one_addon()).await;
+    for number in 0..15 {
+        let name = format!("silent-{number}");
+        scene.put_cluster(&name, workload().await, json!({})).await;
+        scene.put_kubeconfig(&name, &bad).await;
+        scene.label(&name, json!({ "addons": "base" })).await;
+    }
+    for number in 0..15 {
+        let name = format!("base.silent-{number}");
+        watch_until("the cluster to be bound", &scene.bindings(), &name, |_| true).await;
+    }
+    scene.put_cluster("good", workload().await, json!({ "addons": "base" })).await;
+    scene.step("base", "good", "one", StepState::Ready, "AddonReady").await;
+    let told = scene.bindings().list(&Default::default()).await.unwrap().items;
+    let failed = |binding: &&AddonStackBinding| {
+        binding.status.as_ref().is_some_and(|status| status.state == Some(StepState::Failed))
+    };
+    let failed = told.iter().filter(failed).count();
+    assert!(
+        failed < 15,
+        "the good one was ready while others were still waited for; {failed} were given up before"
+    );
+    silent.abort();
 }
 
 #[tokio::test]

@@ -158,7 +158,10 @@ async fn flux_comes_first_then_karpenter_with_the_values_of_its_own_cluster(#[ca
     changed.retain(|(key, _)| *key != "karpenter_queue_name");
     changed.push(("karpenter_queue_name", "another-queue".to_owned()));
     scene.put_outputs("one", &changed).await;
-    watch_until("the changed value", &values(&one), "connection", |secret| text(secret, "queue") == "another-queue").await;
+    watch_until("the changed value", &values(&one), "connection", |secret| {
+        text(secret, "queue") == "another-queue"
+    })
+    .await;
     let karpenter = scene.step("base", "one", "karpenter", StepState::WaitingForReady, "AddonNotReady").await;
     assert!(!karpenter.values[0].consumers[0].consumed);
     eventually("Flux to take the change", async || {

@@ -100,7 +100,9 @@ async fn a_request_brings_back_what_was_deleted_or_changed_in_the_cluster() {
     let request = json!({ "metadata": { "annotations": { "capt.cluster.x-k8s.io/requested-at": "now" } } });
     scene.stage.change::<AddonStackBinding>("base.demo", request).await;
     watch_until("it to be there again", &maps, "a", |_| true).await;
-    let repaired = watch_until("it to be as it should be", &maps, "b", |map| map.data.as_ref().unwrap()["a"] == "b").await;
+    let repaired =
+        watch_until("it to be as it should be", &maps, "b", |map| map.data.as_ref().unwrap()["a"] == "b")
+            .await;
     assert_eq!(repaired.data.unwrap()["theirs"], "stays");
     watch_until("the request to be handled", &scene.bindings(), "base.demo", |binding| {
         binding.status.as_ref().is_some_and(|status| status.last_handled_request.as_deref() == Some("now"))
@@ -156,9 +158,13 @@ async fn a_cluster_that_is_no_longer_selected_loses_what_is_to_be_taken_away() {
     ready(&scene, "goes").await;
     scene.label("demo", json!({ "addons": null })).await;
     gone(&maps(&namespace).await, "goes").await;
-    eventually("the binding to be gone", async || scene.bindings().get_opt("base.demo").await.unwrap().is_none()).await;
+    eventually("the binding to be gone", async || {
+        scene.bindings().get_opt("base.demo").await.unwrap().is_none()
+    })
+    .await;
     watch_until("label and condition to be gone", &scene.clusters(), "demo", |cluster| {
-        let told = cluster.status.iter().flat_map(|status| &status.conditions).any(|one| one.type_ == "AddonsReady");
+        let told =
+            cluster.status.iter().flat_map(|status| &status.conditions).any(|one| one.type_ == "AddonsReady");
         !told && !cluster.metadata.labels.iter().flatten().any(|(key, _)| key == "goes/enabled")
     })
     .await;

@@ -48,7 +48,9 @@ impl Scene {
 
     /// A Cluster that has come up: its kubeconfig and the outputs of its module are there.
     pub(crate) async fn put_cluster(&self, name: &str, workload: &TestCluster, labels: Value) {
-        self.stage.put::<Cluster>(json!({ "metadata": { "name": name, "labels": labels }, "spec": {} })).await;
+        self.stage
+            .put::<Cluster>(json!({ "metadata": { "name": name, "labels": labels }, "spec": {} }))
+            .await;
         self.put_kubeconfig(name, &workload.control_plane().kubeconfig()).await;
         self.put_outputs(name, &outputs(name)).await;
         let patch = json!({
@@ -80,7 +82,9 @@ impl Scene {
     }
 
     pub(crate) async fn put_manifests(&self, name: &str, text: &str) {
-        self.stage.put::<ConfigMap>(json!({ "metadata": { "name": name }, "data": { "manifests.yaml": text } })).await;
+        self.stage
+            .put::<ConfigMap>(json!({ "metadata": { "name": name }, "data": { "manifests.yaml": text } }))
+            .await;
     }
 
     pub(crate) async fn put_stack(&self, name: &str, addons: Value) -> AddonStack {
@@ -119,11 +123,18 @@ impl Scene {
     }
 
     /// Waits for a condition of a Cluster.
-    pub(crate) async fn cluster_condition(&self, name: &str, type_: &str, status: &str, reason: &str) -> Condition {
+    pub(crate) async fn cluster_condition(
+        &self,
+        name: &str,
+        type_: &str,
+        status: &str,
+        reason: &str,
+    ) -> Condition {
         let what = format!("{type_}={status} ({reason}) of Cluster {name}");
         let find = |cluster: &Cluster| {
             let conditions = cluster.status.iter().flat_map(|status| &status.conditions);
-            let mut found = conditions.filter(|one| one.type_ == type_ && one.status == status && one.reason == reason);
+            let mut found =
+                conditions.filter(|one| one.type_ == type_ && one.status == status && one.reason == reason);
             found.next().cloned()
         };
         let cluster = watch_until(&what, &self.clusters(), name, |cluster| find(cluster).is_some()).await;

@@ -35,9 +35,14 @@ async fn a_missing_config_map_is_told_and_brought_as_soon_as_it_is_there() {
 }
 
 #[rstest]
-#[case::malformed_json_list("[{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"x\"}},", "key `bad`")]
-#[case::second_of_five("kind: List\napiVersion: v1\nitems: []\n---\na: [\n---\n# nothing\n---\n# nothing\n---\n# nothing\n",
-    "document 2")]
+#[case::malformed_json_list(
+    "[{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"x\"}},",
+    "key `bad`"
+)]
+#[case::second_of_five(
+    "kind: List\napiVersion: v1\nitems: []\n---\na: [\n---\n# nothing\n---\n# nothing\n---\n# nothing\n",
+    "document 2"
+)]
 #[case::no_object("just words", "not an object")]
 #[tokio::test]
 async fn a_manifest_that_cannot_be_read_is_told_with_its_place_and_nothing_of_it_is_brought(
@@ -56,7 +61,10 @@ async fn a_manifest_that_cannot_be_read_is_told_with_its_place_and_nothing_of_it
     assert!(message.contains("ConfigMap `broken`") && message.contains(expected), "{message}");
     eventually("what is sound to be brought", async || value(&there, "sound").await.is_some()).await;
     let expected = [("broken".to_owned(), false), ("sound".to_owned(), true)];
-    eventually("the truth to be written down", async || scene.brought("c", "s").await.as_deref() == Some(&expected)).await;
+    eventually("the truth to be written down", async || {
+        scene.brought("c", "s").await.as_deref() == Some(&expected)
+    })
+    .await;
     assert_eq!(value(&there, "beside").await, None);
 
     scene.stage.put_config_map("broken", &[("bad", "# mended"), ("good", &good)]).await;

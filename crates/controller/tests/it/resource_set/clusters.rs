@@ -127,7 +127,9 @@ async fn a_paused_set_brings_nothing_until_it_goes_on() {
     let message = &condition(&found, "Paused").unwrap().message;
     assert_eq!(message, "ClusterResourceSet has the cluster.x-k8s.io/paused annotation");
     assert_eq!(value(&far(workload, &namespace), "x").await, None);
-    scene.change_set("s", json!({ "metadata": { "annotations": { "cluster.x-k8s.io/paused": null } } })).await;
+    scene
+        .change_set("s", json!({ "metadata": { "annotations": { "cluster.x-k8s.io/paused": null } } }))
+        .await;
     scene.applied("s").await;
 }
 
@@ -165,7 +167,8 @@ async fn a_cluster_that_is_made_again_with_the_same_name_gets_everything_again()
     there.delete("x", &DeleteParams::default()).await.unwrap();
     // Times of creation are kept to the second.
     let made = before.creation_timestamp.unwrap().0;
-    eventually("another second", async || k8s_openapi::jiff::Timestamp::now().as_second() > made.as_second()).await;
+    eventually("another second", async || k8s_openapi::jiff::Timestamp::now().as_second() > made.as_second())
+        .await;
     scene.put_cluster("c", &workload.control_plane().kubeconfig()).await;
     scene.start_manager().await;
     eventually("what was brought to the first", async || value(&there, "x").await.is_some()).await;

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use capt_testkit::TestCluster;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -19,7 +19,8 @@ async fn a_change_of_a_manifest_is_brought_at_once() {
     scene.stage.put_config_map("m", &[("a", &manifest(&namespace, "x", "2"))]).await;
     eventually("the change", async || value(&there, "x").await.as_deref() == Some("2")).await;
     scene.applied("s").await;
-    eventually("the other hash", async || scene.entries("c", "s").await.unwrap()[0].hash != before[0].hash).await;
+    eventually("the other hash", async || scene.entries("c", "s").await.unwrap()[0].hash != before[0].hash)
+        .await;
 }
 
 #[tokio::test]

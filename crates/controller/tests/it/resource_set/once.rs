@@ -24,7 +24,11 @@ async fn what_is_there_is_left_alone_and_what_was_brought_once_is_not_brought_ag
     assert_eq!(value(&there, "theirs").await.as_deref(), Some("old"));
     assert_eq!(value(&there, "ours").await.as_deref(), Some("1"));
     let brought = scene.entries("c", "s").await.unwrap();
-    assert_eq!(brought[0].hash.as_deref(), Some(hash(&texts.concat()).as_str()), "as Cluster API computes it");
+    assert_eq!(
+        brought[0].hash.as_deref(),
+        Some(hash(&texts.concat()).as_str()),
+        "as Cluster API computes it"
+    );
     assert!(brought[0].last_applied_time.is_some());
 
     there.delete("ours", &DeleteParams::default()).await.unwrap();
@@ -82,7 +86,10 @@ async fn placeholders_and_comments_stay_as_they_are() {
     let there = far(workload, &namespace);
     scene.put_cluster("c", &workload.control_plane().kubeconfig()).await;
     let text = "${CLUSTER_NAME} $${KEEP} {{ .Values.x }} ${var.y}";
-    scene.stage.put_config_map("m", &[("a", "# tiny"), ("b", ""), ("c", &manifest(&namespace, "x", text))]).await;
+    scene
+        .stage
+        .put_config_map("m", &[("a", "# tiny"), ("b", ""), ("c", &manifest(&namespace, "x", text))])
+        .await;
     scene.put_set("s", "ApplyOnce", &["m"]).await;
     scene.applied("s").await;
     assert_eq!(value(&there, "x").await.as_deref(), Some(text));
@@ -106,7 +113,10 @@ async fn clusters_are_selected_by_expressions_too() {
     ]);
     let resources = json!([{ "kind": "ConfigMap", "name": "m" }]);
     scene
-        .put_set_with("s", json!({ "clusterSelector": { "matchExpressions": expression }, "resources": resources }))
+        .put_set_with(
+            "s",
+            json!({ "clusterSelector": { "matchExpressions": expression }, "resources": resources }),
+        )
         .await;
     scene.applied("s").await;
     assert_eq!(value(&there, "x").await.as_deref(), Some("1"));

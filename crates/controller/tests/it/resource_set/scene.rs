@@ -111,11 +111,20 @@ impl Scene {
     }
 
     /// A set that selects the label `fleet` and takes `ConfigMaps`.
-    pub(super) async fn put_set(&self, name: &str, strategy: &str, config_maps: &[&str]) -> ClusterResourceSet {
+    pub(super) async fn put_set(
+        &self,
+        name: &str,
+        strategy: &str,
+        config_maps: &[&str],
+    ) -> ClusterResourceSet {
         let resources: Vec<_> =
             config_maps.iter().map(|name| json!({ "kind": "ConfigMap", "name": name })).collect();
         let selector = json!({ "matchLabels": { "fleet": "test" } });
-        self.put_set_with(name, json!({ "clusterSelector": selector, "strategy": strategy, "resources": resources })).await
+        self.put_set_with(
+            name,
+            json!({ "clusterSelector": selector, "strategy": strategy, "resources": resources }),
+        )
+        .await
     }
 
     pub(super) async fn put_set_with(&self, name: &str, spec: Value) -> ClusterResourceSet {

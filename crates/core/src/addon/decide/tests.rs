@@ -159,10 +159,16 @@ fn one_thing_is_done_after_the_other(#[case] case: Case, #[case] expected: &str)
 #[case::ready(State::Current, None, "Ready/AddonReady: ")]
 #[case::not_ready_yet(State::InProgress, None, "WaitingForReady/AddonNotReady: 1 of 2 replicas are ready")]
 #[case::failed(State::Failed, None, "Failed/AddonFailed: 1 of 2 replicas are ready")]
-#[case::no_longer_ready(State::InProgress, Some(before("Ready", "AddonReady")),
-    "WaitingForReady/AddonDegraded: 1 of 2 replicas are ready")]
-#[case::still_not_ready_again(State::InProgress, Some(before("WaitingForReady", "AddonDegraded")),
-    "WaitingForReady/AddonDegraded: 1 of 2 replicas are ready")]
+#[case::no_longer_ready(
+    State::InProgress,
+    Some(before("Ready", "AddonReady")),
+    "WaitingForReady/AddonDegraded: 1 of 2 replicas are ready"
+)]
+#[case::still_not_ready_again(
+    State::InProgress,
+    Some(before("WaitingForReady", "AddonDegraded")),
+    "WaitingForReady/AddonDegraded: 1 of 2 replicas are ready"
+)]
 fn the_cluster_says_how_it_is(#[case] state: State, #[case] before: Option<Value>, #[case] expected: &str) {
     let progress = Progress { delivered: Some(Ok(0)), health: health(state), ..Progress::default() };
     assert_eq!(told(Case { before, progress, ..Case::default() }), expected);
@@ -170,18 +176,22 @@ fn the_cluster_says_how_it_is(#[case] state: State, #[case] before: Option<Value
 
 #[test]
 fn what_takes_too_long_is_told_as_failed_and_stays_so_until_it_is_ready() {
-    let addon = json!({ "name": "karpenter", "timeout": "90s", "resources": [{ "kind": "ConfigMap", "name": "k" }] });
+    let addon =
+        json!({ "name": "karpenter", "timeout": "90s", "resources": [{ "kind": "ConfigMap", "name": "k" }] });
     let overdue = "Failed/AddonOverdue: not ready after 90s: 1 of 2 replicas are ready";
     for (state, reason) in [("WaitingForReady", "AddonNotReady"), ("Failed", "AddonOverdue")] {
-        let progress = Progress { delivered: Some(Ok(0)), health: health(State::InProgress), ..Progress::default() };
-        let case = Case { addon: addon.clone(), before: Some(before(state, reason)), progress, ..Case::default() };
+        let progress =
+            Progress { delivered: Some(Ok(0)), health: health(State::InProgress), ..Progress::default() };
+        let case =
+            Case { addon: addon.clone(), before: Some(before(state, reason)), progress, ..Case::default() };
         assert_eq!(told(case), overdue);
     }
     // Something new has its own time, and so has what was ready until now.
     let mut other = before("WaitingForReady", "AddonNotReady");
     other["attempted"] = json!("other");
     for before in [other, before("Ready", "AddonReady")] {
-        let progress = Progress { delivered: Some(Ok(0)), health: health(State::InProgress), ..Progress::default() };
+        let progress =
+            Progress { delivered: Some(Ok(0)), health: health(State::InProgress), ..Progress::default() };
         let told = told(Case { addon: addon.clone(), before: Some(before), progress, ..Case::default() });
         assert!(told.starts_with("WaitingForReady/"), "{told}");
     }
@@ -208,7 +218,9 @@ fn a_cluster_is_not_asked_before_it_is_time(
 #[case::something_new(false, "other")]
 #[case::asked_for(true, "")]
 fn news_and_requests_do_not_wait(#[case] requested: bool, #[case] attempted: &str) {
-    for (state, reason) in [("Ready", "AddonReady"), ("Failed", "RetriesExhausted"), ("Failed", "ObjectRefused")] {
+    for (state, reason) in
+        [("Ready", "AddonReady"), ("Failed", "RetriesExhausted"), ("Failed", "ObjectRefused")]
+    {
         let mut before = before(state, reason);
         if !attempted.is_empty() {
             before["attempted"] = json!(attempted);

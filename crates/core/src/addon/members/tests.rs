@@ -58,8 +58,13 @@ fn selected_clusters_are_bound_and_others_are_let_go() {
         cluster("deselected", "other", false),
         cluster("leaving", "base", true),
     ];
-    let bindings =
-        [binding("base", "known"), binding("base", "deselected"), binding("base", "leaving"), binding("base", "gone"), binding("other", "new")];
+    let bindings = [
+        binding("base", "known"),
+        binding("base", "deselected"),
+        binding("base", "leaving"),
+        binding("base", "gone"),
+        binding("other", "new"),
+    ];
     let plan = plan(&stack(one_addon()), &clusters.each_ref(), &bindings.each_ref(), &[]);
     assert_eq!(plan.bind, ["new"]);
     assert_eq!(plan.unbind, ["base.deselected", "base.gone"]);
@@ -67,7 +72,8 @@ fn selected_clusters_are_bound_and_others_are_let_go() {
 
 #[test]
 fn a_set_is_made_for_what_nobody_else_brings_and_taken_away_when_it_is_not_needed() {
-    let sets = [set("base.old", "base", "s"), set("base.foreign", "base", "someone"), set("other.x", "other", "s")];
+    let sets =
+        [set("base.old", "base", "s"), set("base.foreign", "base", "someone"), set("other.x", "other", "s")];
     let plan = plan(&stack(one_addon()), &[], &[], &sets.each_ref());
     let made: Vec<_> = plan
         .sets

@@ -9,7 +9,8 @@ fn stamp() -> Stamp {
 }
 
 fn spec(addons: Value) -> AddonStackSpec {
-    serde_json::from_value(json!({ "clusterSelector": { "matchLabels": { "a": "b" } }, "addons": addons })).unwrap()
+    serde_json::from_value(json!({ "clusterSelector": { "matchLabels": { "a": "b" } }, "addons": addons }))
+        .unwrap()
 }
 
 fn binding(state: &str) -> AddonStackBindingStatus {
@@ -72,5 +73,8 @@ fn a_circle_is_told_whatever_the_clusters_say() {
         { "name": "b", "dependsOn": ["a"], "gateLabel": "y" },
     ]));
     let told = told(&spec, &[]);
-    assert!(told.starts_with("False/DependencyCycle add-ons wait for each other in a circle (`a` → `b` → `a`)"), "{told}");
+    assert!(
+        told.starts_with("False/DependencyCycle add-ons wait for each other in a circle (`a` → `b` → `a`)"),
+        "{told}"
+    );
 }

@@ -19,7 +19,8 @@ fn stamp() -> Stamp {
 }
 
 fn after(before: Option<Value>, progress: Progress, state: StepState, reason: Reason) -> StepStatus {
-    let addon = serde_json::from_value(json!({ "name": "flux", "gateLabel": "x", "removal": "Delete" })).unwrap();
+    let addon =
+        serde_json::from_value(json!({ "name": "flux", "gateLabel": "x", "removal": "Delete" })).unwrap();
     let before: Option<StepStatus> = before.map(|before| serde_json::from_value(before).unwrap());
     let facts = Facts {
         addon: &addon,
@@ -49,7 +50,10 @@ fn before(state: &str, failures: u32) -> Value {
 }
 
 fn failed() -> Progress {
-    Progress { delivered: Some(Err(Blocked::new(Reason::ObjectRefused, "m".to_owned()))), ..Progress::default() }
+    Progress {
+        delivered: Some(Err(Blocked::new(Reason::ObjectRefused, "m".to_owned()))),
+        ..Progress::default()
+    }
 }
 
 #[test]
@@ -79,7 +83,12 @@ fn what_is_ready_has_not_failed_and_was_ready_once() {
 
 #[test]
 fn what_was_ready_gets_its_time_anew_and_stays_ready_once() {
-    let step = after(Some(before("Ready", 0)), Progress::default(), StepState::WaitingForReady, Reason::AddonDegraded);
+    let step = after(
+        Some(before("Ready", 0)),
+        Progress::default(),
+        StepState::WaitingForReady,
+        Reason::AddonDegraded,
+    );
     assert_eq!((step.started, step.ready_once), (Some(at(NOW)), Some(at(45))));
 }
 

@@ -53,10 +53,7 @@ fn binding(owners: Vec<OwnerReference>, bindings: Vec<ResourceSetBinding>) -> Cl
 #[test]
 fn a_new_binding_has_the_set_as_owner_but_not_as_controller() {
     let edit = put(None, &set("mine", "1"), &[resource("x")]);
-    assert_eq!(
-        edit,
-        Edit::Write { owners: vec![owner("mine", "1")], bindings: vec![entry("mine", &["x"])] }
-    );
+    assert_eq!(edit, Edit::Write { owners: vec![owner("mine", "1")], bindings: vec![entry("mine", &["x"])] });
     assert_eq!(put(None, &set("mine", "1"), &[]), Edit::Nothing);
 }
 

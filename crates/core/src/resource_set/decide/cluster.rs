@@ -31,7 +31,11 @@ impl Facts<'_> {
         let (work, told, next) = match &cluster.state {
             ClusterState::Usable => self.usable(cluster, &missing),
             ClusterState::Paused => (Work::Nothing, still(Word::Paused), None),
-            ClusterState::NotReady(what) => (Work::Nothing, still(Word::Waiting(what.clone())), None),
+            ClusterState::NotReady(what) => {
+                // Nothing is written down of a cluster until something was tried there.
+                let work = if cluster.entries.is_empty() { Work::Nothing } else { self.note(cluster) };
+                (work, still(Word::Waiting(what.clone())), None)
+            }
             ClusterState::Unreadable(why) => {
                 (Work::Nothing, Word::Troubled(Blocked::new(Reason::Unreadable, why)), None)
             }

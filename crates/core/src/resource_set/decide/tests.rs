@@ -27,7 +27,10 @@ fn at(second: i64) -> Timestamp {
 const NOW: i64 = 10_000;
 
 fn resource(name: &str, content: Content) -> Resource {
-    Resource { reference: ResourceReference { kind: ResourceKind::ConfigMap, name: name.to_owned() }, content }
+    Resource {
+        reference: ResourceReference { kind: ResourceKind::ConfigMap, name: name.to_owned() },
+        content,
+    }
 }
 
 fn there(name: &str) -> Resource {
@@ -89,11 +92,7 @@ fn places(work: &Work) -> Option<Vec<usize>> {
 #[case::deleted_without_a_trace(Observed::Deleting { busy: false, bindings: vec![] }, &[],
     Step::Finish { bindings: vec![] })]
 #[case::new(Observed::Active(Active { resources: vec![], clusters: vec![], stale: vec![] }), &[], Step::Claim)]
-fn what_may_be_done_comes_first(
-    #[case] seen: Observed,
-    #[case] finalizers: &[&str],
-    #[case] expected: Step,
-) {
+fn what_may_be_done_comes_first(#[case] seen: Observed, #[case] finalizers: &[&str], #[case] expected: Step) {
     assert_eq!(decide(&set(Strategy::ApplyOnce, finalizers), &seen, at(NOW)), expected);
 }
 
@@ -240,7 +239,8 @@ fn what_cannot_be_brought_is_noted_and_the_rest_is_brought() {
     let (judged, _) = judge(Strategy::ApplyOnce, &resources, fresh());
     assert_eq!((places(&judged.work), judged.lacking), (Some(vec![2]), vec![0, 1]));
     let (judged, _) = judge(Strategy::ApplyOnce, &resources[..2], fresh());
-    let expected = ResourceBinding { hash: Some("h".to_owned()), last_applied_time: None, ..entry("y", false, 1) };
+    let expected =
+        ResourceBinding { hash: Some("h".to_owned()), last_applied_time: None, ..entry("y", false, 1) };
     assert_eq!(judged.work, Work::Note(vec![expected]));
 }
 
@@ -248,4 +248,7 @@ fn what_cannot_be_brought_is_noted_and_the_rest_is_brought() {
 fn what_was_taken_out_of_the_set_is_taken_out_of_the_binding() {
     let (judged, _) = judge(Strategy::ApplyOnce, &[there("y")], served());
     assert_eq!(judged.work, Work::Note(vec![entry("y", true, NOW - 60)]));
+    let away = Selected { state: ClusterState::NotReady("no kubeconfig".to_owned()), ..served() };
+    let (judged, _) = judge(Strategy::ApplyOnce, &[there("y")], away);
+    assert_eq!(judged.work, Work::Note(vec![entry("y", true, NOW - 60)]), "whether or not it can be reached");
 }

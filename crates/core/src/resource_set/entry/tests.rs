@@ -73,11 +73,15 @@ fn what_is_brought_once_is_not_brought_again_and_what_is_kept_follows_its_conten
 #[case::failed(None, Fate::Failed, entry("x", "b", false, None))]
 #[case::failed_again(Some(entry("x", "b", false, None)), Fate::Failed, entry("x", "b", false, None))]
 #[case::could_not_be_repaired(
-    Some(entry("x", "b", true, Some(1))), Fate::Failed, entry("x", "b", false, Some(1))
+    Some(entry("x", "b", true, Some(1))),
+    Fate::Failed,
+    entry("x", "b", false, Some(1))
 )]
 #[case::never_reached(None, Fate::Untried, entry("x", "b", false, None))]
 #[case::not_reached_this_time(
-    Some(entry("x", "a", true, Some(1))), Fate::Untried, entry("x", "a", true, Some(1))
+    Some(entry("x", "a", true, Some(1))),
+    Fate::Untried,
+    entry("x", "a", true, Some(1))
 )]
 fn an_entry_says_what_is_known_to_be_in_the_cluster(
     #[case] known: Option<ResourceBinding>,
@@ -101,7 +105,11 @@ fn what_the_set_no_longer_has_goes_and_what_was_not_tried_stays() {
     let fate = |index: usize| (index == 3).then_some(Fate::Brought { changed: true });
     assert_eq!(
         entries(&resources, &known, ONCE, fate, &at(9)),
-        [entry("stays", "a", true, Some(2)), entry("broken", "c", false, None), entry("tried", "d", true, Some(9))]
+        [
+            entry("stays", "a", true, Some(2)),
+            entry("broken", "c", false, None),
+            entry("tried", "d", true, Some(9))
+        ]
     );
 }
 

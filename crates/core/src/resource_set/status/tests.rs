@@ -37,7 +37,11 @@ fn plan(resources: Vec<Resource>, words: &[(&str, Word)], lacking: &[usize]) -> 
     Step::Serve(Plan { resources, clusters: clusters.collect(), stale: Vec::new(), next: None })
 }
 
-fn told_of(set: &ClusterResourceSet, step: &Step, outcome: &Result<(), Blocked>) -> Option<ClusterResourceSetStatus> {
+fn told_of(
+    set: &ClusterResourceSet,
+    step: &Step,
+    outcome: &Result<(), Blocked>,
+) -> Option<ClusterResourceSetStatus> {
     status(Report { set, step, outcome, now: &Time(Timestamp::UNIX_EPOCH) })
 }
 
@@ -96,8 +100,12 @@ fn refused(message: &str) -> Word {
     "False", "ObjectRefused",
     "Clusters `a`, `c`, `d` and 1 more: no; Cluster `b`: never; Cluster `f`: 1; and 2 more"
 )]
-#[case::cannot_be_used(Step::Hold(Blocked::new(Reason::SpecInvalid, "spec.clusterSelector: bad")),
-    "False", "SpecInvalid", "spec.clusterSelector: bad")]
+#[case::cannot_be_used(
+    Step::Hold(Blocked::new(Reason::SpecInvalid, "spec.clusterSelector: bad")),
+    "False",
+    "SpecInvalid",
+    "spec.clusterSelector: bad"
+)]
 fn what_is_told_names_the_clusters_and_the_cause(
     #[case] step: Step,
     #[case] status: &str,

@@ -18,12 +18,10 @@ pub(super) fn statement(set: &ClusterResourceSet, step: &Step) -> Statement {
     match step {
         Step::Hold(blocked) => blocked.into(),
         Step::Serve(plan) => of_plan(set, plan),
-        Step::Claim => Statement::new(Truth::False, Reason::Delivering, "about to be brought to its Clusters"),
-        Step::Leave
-        | Step::Pause(_)
-        | Step::LetGo
-        | Step::AwaitDeliveries
-        | Step::Finish { .. } => {
+        Step::Claim => {
+            Statement::new(Truth::False, Reason::Delivering, "about to be brought to its Clusters")
+        }
+        Step::Leave | Step::Pause(_) | Step::LetGo | Step::AwaitDeliveries | Step::Finish { .. } => {
             Statement::new(Truth::False, Reason::Deleting, "this ClusterResourceSet is being deleted")
         }
     }
@@ -43,7 +41,9 @@ fn of_plan(set: &ClusterResourceSet, plan: &Plan) -> Statement {
                 format!("no Cluster in the namespace `{namespace}` has the labels of spec.clusterSelector");
             Statement::new(Truth::False, Reason::NoClusters, message)
         }
-        None => Statement::new(Truth::True, Reason::Applied, format!("everything is in {}", clusters(&names))),
+        None => {
+            Statement::new(Truth::True, Reason::Applied, format!("everything is in {}", clusters(&names)))
+        }
     }
 }
 
