@@ -1,7 +1,8 @@
 //! `cargo xtask conformance`: CAPT beside the real CRDs of Crossplane's provider-terraform and of Cluster API.
 //!
 //! Two API servers, one with the real CRDs and one with ours, are asked the same; CAPT must do its work on the real ones
-//! without touching them; and what Cluster API wants of a provider holds with the real core and without it.
+//! without touching them; what Cluster API wants of a provider holds with the real core and without it; and the real core
+//! brings add-ons in the order of an `AddonStack`.
 
 mod contract;
 mod difference;

@@ -34,8 +34,7 @@ use crate::clusters::manifests;
 pub(super) struct Proxy {
     kubeconfig: String,
     connections: Arc<AtomicUsize>,
-    /// Held by every request whose answer has not ended.
-    open: Arc<()>,
+    open: Arc<AtomicUsize>,
     _tasks: [AbortOnDropHandle<()>; 2],
 }
 
@@ -46,7 +45,7 @@ impl Proxy {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("listening")?;
         let address = listener.local_addr().context("listening")?;
         let (sender, receiver) = mpsc::unbounded_channel();
-        let (connections, open) = (Arc::<AtomicUsize>::default(), Arc::new(()));
+        let (connections, open) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
         let accepting = tokio::spawn(accept(listener, acceptor, sender, Arc::clone(&connections)));
         let upstream = Upstream { client, open: Arc::clone(&open) };
         let router = Router::new().fallback(forward).with_state(upstream);
@@ -78,8 +77,7 @@ impl Proxy {
 
     /// How many requests are waiting for the end of their answer, as watches do.
     pub(super) fn open_requests(&self) -> usize {
-        // Two are the proxy's own.
-        Arc::strong_count(&self.open).saturating_sub(2)
+        self.open.load(Ordering::Relaxed)
     }
 }
 
@@ -150,7 +148,23 @@ impl axum::serve::Listener for Accepted {
 #[derive(Clone)]
 struct Upstream {
     client: Client,
-    open: Arc<()>,
+    open: Arc<AtomicUsize>,
+}
+
+/// A request whose answer has not ended.
+struct Open(Arc<AtomicUsize>);
+
+impl Open {
+    fn new(count: Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 async fn forward(State(upstream): State<Upstream>, request: Request) -> Response {
@@ -161,6 +175,7 @@ async fn forward(State(upstream): State<Upstream>, request: Request) -> Response
 impl Upstream {
     async fn send(self, request: Request) -> anyhow::Result<Response> {
         let Self { client, open } = self;
+        let open = Open::new(open);
         let (mut parts, body) = request.into_parts();
         // The client has credentials of its own.
         parts.headers.remove(AUTHORIZATION);
@@ -174,5 +189,29 @@ impl Upstream {
                 part
             }))
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::config::{KubeConfigOptions, Kubeconfig};
+    use kube::{Client, Config};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn whoever_has_the_kubeconfig_gets_through_without_his_credentials() {
+        let upstream = tower::service_fn(async |request: http::Request<kube::client::Body>| {
+            let is_anonymous = !request.headers().contains_key(AUTHORIZATION);
+            let told = format!("{} {is_anonymous}", request.uri().path());
+            anyhow::Ok(http::Response::new(kube::client::Body::from(told.into_bytes())))
+        });
+        let proxy = Proxy::to(Client::new(upstream, "default")).await.unwrap();
+        let kubeconfig = Kubeconfig::from_yaml(proxy.kubeconfig()).unwrap();
+        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+        let client = Client::try_from(config).unwrap();
+        let request = http::Request::get("/api/v1/namespaces").body(Vec::new()).unwrap();
+        assert_eq!(client.request_text(request).await.unwrap(), "/api/v1/namespaces true");
+        assert_eq!(proxy.connections(), 1);
     }
 }

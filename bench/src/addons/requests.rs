@@ -69,14 +69,14 @@ pub(super) async fn measure(clusters: NonZeroU32, idle: Duration) -> anyhow::Res
     let workload = management.beside();
     let proxy = Proxy::to(workload.listen(servers.workload.client(), Who::Manager)).await?;
     let fleet = Fleet::new(servers.management.client(), proxy.kubeconfig().to_owned()).await?;
+    tell(&format!("{clusters} clusters without add-ons"));
+    let names = fleet.put_clusters(PREFIX, clusters.get()).await?;
 
     let shutdown = CancellationToken::new();
     let client = management.listen(servers.management.client(), Who::Manager);
     let manager = tokio::spawn(manager::run(client, options(), shutdown.clone()));
     let listened = Listened { management, workload, proxy };
 
-    tell(&format!("{clusters} clusters without add-ons"));
-    let names = fleet.put_clusters(PREFIX, clusters.get()).await?;
     listened.quiet().await;
     anyhow::ensure!(!manager.is_finished(), "the manager does not run");
 
@@ -156,4 +156,39 @@ fn writes(management: Vec<Asked>, workload: Vec<Asked>) -> Vec<Write> {
         of(management, Server::Management).chain(of(workload, Server::Workload)).collect();
     writes.sort_by_key(|(sent, _)| *sent);
     writes.into_iter().map(|(_, write)| write).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Method;
+
+    use super::*;
+
+    fn asked(sent: usize, resource: &str, succeeded: bool, is_write: bool) -> Asked {
+        let written = is_write.then(|| Written {
+            method: Method::PATCH,
+            path: format!("{sent}"),
+            content_type: String::new(),
+            body: Vec::new(),
+        });
+        Asked { sent, who: Who::Manager, verb: "", resource: resource.to_owned(), succeeded, written }
+    }
+
+    #[test]
+    fn what_was_written_on_both_servers_keeps_its_order() {
+        let management = vec![
+            asked(0, "clusters", true, true),
+            asked(3, "leases", true, true),
+            asked(4, "clusters", true, true),
+        ];
+        let workload = vec![
+            asked(1, "configmaps", true, false),
+            asked(2, "configmaps", true, true),
+            asked(5, "configmaps", false, true),
+        ];
+        let writes = writes(management, workload);
+        let paths: Vec<_> = writes.iter().map(|write| write.written.path.as_str()).collect();
+        assert_eq!(paths, ["0", "2", "4"], "neither reads nor leadership nor what was refused");
+        assert!(matches!(writes[1].server, Server::Workload));
+    }
 }

@@ -22,7 +22,9 @@ use crate::control_plane::Credentials;
 use crate::error::{Error, Retry};
 use crate::index::{Dependent, Index, Name};
 use crate::metrics::{Kind, Metrics};
+use crate::notify::Notifier;
 use crate::options::Options;
+use crate::resource_set::ResourceSetMemories;
 use crate::resources::Resources;
 use crate::secret_versions::SecretVersions;
 use crate::store::{Guarded, Held, Reader};
@@ -51,6 +53,10 @@ pub(crate) struct Context {
     pub(crate) workloads: Workloads,
     /// What is remembered of add-ons in clusters.
     pub(crate) addons: AddonMemories,
+    /// What is remembered of `ClusterResourceSets` in clusters.
+    pub(crate) resource_set_memories: ResourceSetMemories,
+    /// Who is told of add-ons that fail or recover.
+    pub(crate) notifier: Notifier,
     pub(crate) secrets: SecretVersions,
     /// Whether it is known which Secrets there are.
     pub(crate) secrets_listed: watch::Sender<bool>,

@@ -23,6 +23,7 @@ mod notify;
 pub mod options;
 mod owned_apply;
 pub mod rbac;
+mod resource_set;
 mod resources;
 mod secret_versions;
 mod stop;

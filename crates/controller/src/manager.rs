@@ -22,14 +22,18 @@ use crate::drive::{Pace, drive};
 use crate::index::Index;
 use crate::leader::Leadership;
 use crate::metrics::{Kind, Metrics};
+use crate::notify::Notifier;
 use crate::options::Options;
+use crate::resource_set::ResourceSetMemories;
 use crate::resources::Resources;
 use crate::secret_versions::SecretVersions;
 use crate::store::{Guarded, Presence, Reader};
 use crate::watches::{self, Queues, Writers};
 use crate::workload::Workloads;
 use crate::workspace::{self, Terraform};
-use crate::{addons, cluster, control_plane, network, workspace_template, workspace_template_apply};
+use crate::{
+    addons, cluster, control_plane, network, resource_set, workspace_template, workspace_template_apply,
+};
 
 /// How long running reconciles may take to end. Each can be cut off between any two lines.
 const GRACE: Duration = Duration::from_secs(3);
@@ -80,7 +84,11 @@ pub async fn run(client: Client, options: Options, shutdown: CancellationToken) 
         servers.spawn(diagnostics::serve(listener, metrics.clone(), seen, serving.child_token()));
     }
     let terraform = options.terraform.clone().map(|given| Arc::new(Terraform::new(given, metrics.clone())));
-    let manager = Manager { client, options, metrics, terraform, shutdown };
+    let (notifier, carrying) = Notifier::start(options.notifications.clone(), metrics.clone());
+    // It outlives leaderships, so that what is on its way still gets there.
+    let mut telling = JoinSet::new();
+    telling.spawn(carrying);
+    let manager = Manager { client, options, metrics, terraform, notifier, shutdown };
     match manager.options.leader_election.clone() {
         None => manager.act(&readiness, manager.shutdown.child_token()).await,
         Some(election) => {
@@ -119,6 +127,7 @@ struct Manager {
     options: Options,
     metrics: Metrics,
     terraform: Option<Arc<Terraform>>,
+    notifier: Notifier,
     shutdown: CancellationToken,
 }
 
@@ -174,6 +183,7 @@ impl Manager {
                 reconcile(&context, announced, &stop).await;
             }
         }
+        context.resource_set_memories.stop_all();
         watching.shutdown().await;
         if let Some(terraform) = &self.terraform
             && self.shutdown.is_cancelled()
@@ -219,6 +229,8 @@ impl Manager {
             resources: Resources::default(),
             workloads: Workloads::new(MOST_CLIENTS),
             addons: AddonMemories::default(),
+            resource_set_memories: ResourceSetMemories::default(),
+            notifier: self.notifier.clone(),
             secrets: SecretVersions::default(),
             secrets_listed: watch::Sender::new(false),
             credentials: Credentials::default(),
@@ -290,7 +302,7 @@ async fn reconcile(context: &Arc<Context>, queued: Queued, stop: &CancellationTo
         clusters,
         stacks,
         stack_bindings,
-        resource_sets: _,
+        resource_sets,
     } = queued;
     let usual = Pace { concurrency: context.options.concurrency, after: Duration::ZERO };
     // What is told of many clusters in the same moment is told once.
@@ -360,6 +372,14 @@ async fn reconcile(context: &Arc<Context>, queued: Queued, stop: &CancellationTo
                 &context.stack_bindings,
                 stack_bindings,
                 addons::binding::reconcile,
+                Arc::clone(context),
+                stop.clone(),
+            ),
+            drive(
+                (Kind::ClusterResourceSet, gathering),
+                &context.resource_sets,
+                resource_sets,
+                resource_set::reconcile,
                 Arc::clone(context),
                 stop.clone(),
             ),

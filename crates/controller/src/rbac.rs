@@ -15,6 +15,7 @@ pub fn rules() -> Vec<PolicyRule> {
             crate::network::rules(),
             crate::control_plane::rules(),
             crate::addons::rules(),
+            crate::resource_set::rules(),
             vec![
                 rule("apiextensions.k8s.io", &["customresourcedefinitions"], &["get", "list", "watch"]),
                 rule("events.k8s.io", &["events"], &["create", "patch"]),

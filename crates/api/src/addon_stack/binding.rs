@@ -143,6 +143,9 @@ pub struct StepStatus {
     /// When it was ready for the first time. Those that depend on it are not held up any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready_once: Option<Time>,
+    /// Since when it is in trouble; until it is ready again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_since: Option<Time>,
     /// CAPT has put the gate label on the Cluster.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gate_opened: bool,

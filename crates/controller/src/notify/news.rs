@@ -106,7 +106,7 @@ pub(crate) fn news(
 }
 
 fn event(before: Option<&StepStatus>, step: &StepStatus) -> Option<Event> {
-    let was_in_trouble = before.is_some_and(is_in_trouble);
+    let was_in_trouble = before.is_some_and(|before| before.failed_since.is_some());
     let is_the_same = before.is_some_and(|before| before.state == step.state && before.reason == step.reason);
     if is_in_trouble(step) {
         return (!is_the_same).then_some(Event::Failed);

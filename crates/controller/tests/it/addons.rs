@@ -4,4 +4,5 @@ mod bad_input;
 mod flow;
 mod life;
 mod manifests;
+mod proposals;
 mod scene;

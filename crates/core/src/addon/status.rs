@@ -48,6 +48,7 @@ pub fn step(
         ready_once: before
             .and_then(|before| before.ready_once.clone())
             .or_else(|| (verdict.state == StepState::Ready).then(|| now.clone())),
+        failed_since: failed_since(facts, verdict, &now),
         gate_opened: progress.opened || before.is_some_and(|before| before.gate_opened),
         removal: facts.addon.removal,
         failures,
@@ -74,6 +75,21 @@ fn began(verdict: &Verdict) -> bool {
 fn is_attempt(verdict: &Verdict) -> bool {
     verdict.state == StepState::Failed
         && !matches!(verdict.reason, Reason::AddonOverdue | Reason::AddonFailed | Reason::NotApplied)
+}
+
+/// Since when it is in trouble: from the first word of it until it is ready.
+fn failed_since(facts: &Facts<'_>, verdict: &Verdict, now: &Time) -> Option<Time> {
+    let before = facts.before.and_then(|before| before.failed_since.clone());
+    match verdict.state {
+        StepState::Ready => None,
+        StepState::Failed => before.or_else(|| Some(now.clone())),
+        StepState::Blocked if verdict.reason.is_trouble() => before.or_else(|| Some(now.clone())),
+        StepState::Pending
+        | StepState::Blocked
+        | StepState::Delivering
+        | StepState::WaitingForReady
+        | StepState::Removing => before,
+    }
 }
 
 /// From when on the add-on is given its time.
@@ -184,7 +200,7 @@ fn note(before: Option<&StepStatus>, step: &StepStatus) -> Option<Note> {
     let told = |reason: Reason, message: String| {
         Some(Note { warning: reason.is_trouble(), reason, message: format!("`{}`: {message}", step.name) })
     };
-    let had_failed = before.is_some_and(|before| before.state == StepState::Failed);
+    let had_failed = before.is_some_and(|before| before.failed_since.is_some());
     match step.state {
         _ if same => None,
         StepState::Ready if had_failed => {

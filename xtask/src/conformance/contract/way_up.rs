@@ -9,7 +9,7 @@ use kube::api::{Api, ListParams};
 use serde_json::{Value, json};
 
 use super::super::server::client;
-use super::hands::{CONNECTED_WITHIN, Kind, lacking};
+use super::hands::{CONNECTED_WITHIN, Kind, SOON, lacking};
 use super::home::Home;
 
 const OBJECTS: &str = include_str!("clusters.yaml");
@@ -135,18 +135,22 @@ fn not_up(cluster: &Value, endpoint: &Value) -> Vec<String> {
     missing
 }
 
-/// Its parts are marked as the Cluster's own.
+/// Its parts are marked as the Cluster's own. Conditions may have been there before whoever marks them.
 async fn owns(home: &Home, names: Names, cluster: &Value) -> anyhow::Result<()> {
     let network = names.network.map(|name| (Kind::Network, name));
     for (kind, name) in network.into_iter().chain([(Kind::ControlPlane, names.control_plane)]) {
-        let part = home.expect(kind, name).await?;
-        let owners = part["metadata"]["ownerReferences"].as_array();
-        let owned = owners.into_iter().flatten().any(|owner| owner["uid"] == cluster["metadata"]["uid"]);
-        ensure!(owned, "{kind:?} {name} is not owned by its Cluster");
-        ensure!(
-            part["metadata"]["labels"][label::CLUSTER_NAME] == names.cluster,
-            "{kind:?} {name} does not carry its Cluster's name"
-        );
+        home.until(kind, name, SOON, |part| {
+            let mut missing = Vec::new();
+            let owners = part["metadata"]["ownerReferences"].as_array();
+            if !owners.into_iter().flatten().any(|owner| owner["uid"] == cluster["metadata"]["uid"]) {
+                missing.push("it is not owned by its Cluster".to_owned());
+            }
+            if part["metadata"]["labels"][label::CLUSTER_NAME] != names.cluster {
+                missing.push("it does not carry its Cluster's name".to_owned());
+            }
+            missing
+        })
+        .await?;
     }
     Ok(())
 }

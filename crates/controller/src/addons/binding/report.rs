@@ -12,6 +12,7 @@ use super::Told;
 use crate::context::{Context, now};
 use crate::error::Error;
 use crate::events;
+use crate::notify;
 use crate::store::key_of;
 use crate::write;
 
@@ -32,6 +33,9 @@ pub(super) async fn report(binding: &AddonStackBinding, told: Told, context: &Co
         let doing = format!("writing the status of AddonStackBinding `{}`", binding.name_any());
         let written = write::apply_status(&bindings, binding, &next, &doing).await;
         if let Some(written) = Error::unless_gone(written)? {
+            for news in notify::news(before, &next, binding, &stamp.now) {
+                context.notifier.tell(news);
+            }
             context.stack_bindings.remember(written);
         }
     }

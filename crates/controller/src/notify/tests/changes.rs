@@ -9,6 +9,11 @@ use super::receiver::time;
 use crate::notify::news::{Event, News, news};
 
 fn step(name: &str, state: StepState, reason: Reason) -> StepStatus {
+    let in_trouble = match state {
+        StepState::Failed => true,
+        StepState::Blocked => reason.is_trouble(),
+        _ => false,
+    };
     StepStatus {
         name: name.to_owned(),
         state,
@@ -17,6 +22,7 @@ fn step(name: &str, state: StepState, reason: Reason) -> StepStatus {
         message: "a sentence".to_owned(),
         started: None,
         ready_once: None,
+        failed_since: in_trouble.then(|| time("2026-01-02T03:04:05Z")),
         gate_opened: false,
         removal: capt_api::addon_stack::Removal::Keep,
         failures: 2,

@@ -211,7 +211,9 @@ async fn a_cluster_that_cannot_be_reached_is_told_and_comes_back(
     scene.step("base", "bad", "one", StepState::Ready, "AddonReady").await;
 }
 
-/// More clusters than a driver usually looks at together take every connection and never say a word.
+/// So many take every connection and never say a word; one after the other they would be waited for for minutes.
+const SILENT: usize = 40;
+
 #[tokio::test]
 async fn clusters_that_never_answer_hold_up_no_other() {
     let (scene, namespace) = set().await;
@@ -229,27 +231,18 @@ async fn clusters_that_never_answer_hold_up_no_other() {
     let bad = serde_saphyr::to_string(&bad).unwrap();
     scene.put_manifests("manifests", &map("a", &namespace)).await;
     scene.put_stack("base", one_addon()).await;
-    for number in 0..15 {
+    for number in 0..SILENT {
         let name = format!("silent-{number}");
         scene.put_cluster(&name, workload().await, json!({})).await;
         scene.put_kubeconfig(&name, &bad).await;
         scene.label(&name, json!({ "addons": "base" })).await;
     }
-    for number in 0..15 {
+    for number in 0..SILENT {
         let name = format!("base.silent-{number}");
         watch_until("the cluster to be bound", &scene.bindings(), &name, |_| true).await;
     }
     scene.put_cluster("good", workload().await, json!({ "addons": "base" })).await;
     scene.step("base", "good", "one", StepState::Ready, "AddonReady").await;
-    let told = scene.bindings().list(&Default::default()).await.unwrap().items;
-    let failed = |binding: &&AddonStackBinding| {
-        binding.status.as_ref().is_some_and(|status| status.state == Some(StepState::Failed))
-    };
-    let failed = told.iter().filter(failed).count();
-    assert!(
-        failed < 15,
-        "the good one was ready while others were still waited for; {failed} were given up before"
-    );
     silent.abort();
 }
 

@@ -36,7 +36,7 @@ fn addons(delivery: &str) -> Value {
 }
 
 /// The nodes of a cluster run what they are told to.
-async fn run_flux(workload: &TestCluster) {
+pub(super) async fn run_flux(workload: &TestCluster) {
     let deployments: Api<Deployment> = Api::namespaced(workload.client(), "flux-system");
     for name in ["source-controller", "helm-controller"] {
         let generation = deployments.get(name).await.unwrap().metadata.generation;
@@ -57,7 +57,7 @@ fn releases(workload: &TestCluster) -> Api<DynamicObject> {
 }
 
 /// Flux does what it is asked for.
-async fn release_karpenter(workload: &TestCluster) {
+pub(super) async fn release_karpenter(workload: &TestCluster) {
     let ready = |object: &DynamicObject| {
         let generation = object.metadata.generation;
         json!({
@@ -84,7 +84,7 @@ fn values(workload: &TestCluster) -> Api<Secret> {
     Api::namespaced(workload.client(), "karpenter")
 }
 
-fn text(secret: &Secret, key: &str) -> String {
+pub(super) fn text(secret: &Secret, key: &str) -> String {
     String::from_utf8(secret.data.as_ref().unwrap()[key].0.clone()).unwrap()
 }
 
@@ -98,6 +98,7 @@ fn has_label(cluster: &Cluster, key: &str) -> bool {
 
 #[rstest]
 #[case::by_capt_itself("Direct")]
+#[case::by_sets_of_capt("ClusterResourceSet")]
 #[tokio::test]
 async fn flux_comes_first_then_karpenter_with_the_values_of_its_own_cluster(#[case] delivery: &str) {
     let scene = Scene::set().await;

@@ -91,7 +91,7 @@ async fn credentials_that_are_not_accepted_are_told_and_new_ones_are_tried_at_on
 /// A kubeconfig with a token that nobody knows.
 fn expired(kubeconfig: &str) -> String {
     let rest = kubeconfig.lines().filter(|line| !line.trim_start().starts_with("client-"));
-    rest.chain(["    token: nobody-knows-me"]).map(|line| format!("{line}\n")).collect()
+    rest.chain(["    token: nobody-knows-me"]).collect::<Vec<_>>().join("\n")
 }
 
 #[tokio::test]

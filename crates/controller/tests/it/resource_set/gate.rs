@@ -75,7 +75,7 @@ async fn pass(client: TcpStream, upstream: &str, state: &AtomicU8, sent: &Atomic
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_server, mut to_server) = server.into_split();
     let back = tokio::spawn(async move { tokio::io::copy(&mut from_server, &mut to_client).await });
-    let mut buffer = [0; 16 * 1024];
+    let mut buffer = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = from_client.read(&mut buffer).await {
         if state.load(Ordering::Relaxed) != OPEN {
             break;

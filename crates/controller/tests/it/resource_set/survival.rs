@@ -25,10 +25,10 @@ fn mortal(client: Client, requests: usize, made: &Arc<AtomicUsize>) -> Client {
         let counts = request.method() != Method::GET && path.contains("clusterresourceset")
             || path.contains("/configmaps/")
             || path.contains("/secrets/");
-        let number = if counts { made.fetch_add(1, Ordering::Relaxed) } else { made.load(Ordering::Relaxed) };
+        let number = made.fetch_add(usize::from(counts), Ordering::Relaxed) + usize::from(counts);
         let client = client.clone();
         async move {
-            if number >= requests {
+            if number > requests {
                 std::future::pending::<()>().await;
             }
             client.send(request).await

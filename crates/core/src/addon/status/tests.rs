@@ -93,6 +93,21 @@ fn what_was_ready_gets_its_time_anew_and_stays_ready_once() {
 }
 
 #[test]
+fn trouble_lasts_until_it_is_ready() {
+    let mut told = after(None, failed(), StepState::Failed, Reason::ObjectRefused);
+    assert_eq!(told.failed_since, Some(at(NOW)));
+    for state in [StepState::WaitingForReady, StepState::Pending, StepState::Blocked] {
+        told = after(Some(json!(told)), Progress::default(), state, Reason::AddonNotReady);
+        assert_eq!(told.failed_since, Some(at(NOW)), "{state:?}");
+    }
+    told = after(Some(json!(told)), Progress::default(), StepState::Ready, Reason::AddonReady);
+    assert_eq!(told.failed_since, None);
+    let blocked = |reason| after(None, Progress::default(), StepState::Blocked, reason).failed_since;
+    assert_eq!(blocked(Reason::GateClosed), None);
+    assert_eq!(blocked(Reason::ResourceMissing), Some(at(NOW)));
+}
+
+#[test]
 fn waiting_for_others_starts_no_clock() {
     let step = after(None, Progress::default(), StepState::Pending, Reason::WaitingForAddons);
     assert_eq!((step.started, step.attempted, step.ready_once), (None, None, None));

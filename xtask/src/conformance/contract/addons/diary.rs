@@ -69,13 +69,12 @@ impl Diary {
 
     /// Each of these became true, and each before the next.
     pub(super) async fn in_order(&self, home: &Home, truths: &[&str]) -> anyhow::Result<()> {
-        let mut before = ("nothing", 0);
+        let mut firsts = Vec::new();
         for truth in truths {
             let (first, _) = self.until(home, truth).await?;
-            ensure!(before.1 < first, "`{truth}` came at {first}, before `{}` at {}", before.0, before.1);
-            before = (*truth, first);
+            firsts.push((*truth, first));
         }
-        Ok(())
+        rising(&firsts)
     }
 
     /// One was never true again once the other was.
@@ -110,5 +109,42 @@ fn note(entries: &Mutex<Entries>, object: &Value, truths: fn(&Value) -> Vec<Stri
     for truth in truths(object) {
         let (_, last) = entries.entry(truth).or_insert((version, version));
         *last = version;
+    }
+}
+
+/// Each is true for the first time after the one before.
+fn rising(firsts: &[(&str, u64)]) -> anyhow::Result<()> {
+    for pair in firsts.windows(2) {
+        if let [(earlier, before), (later, after)] = pair {
+            ensure!(before < after, "`{later}` came at {after}, and `{earlier}` only at {before}");
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case::one_after_the_other(&[("flux", 3), ("values", 7), ("release", 8)], None)]
+    #[case::at_once(&[("flux", 3), ("values", 3)], Some("`values` came at 3, and `flux` only at 3"))]
+    #[case::the_wrong_way(&[("flux", 3), ("values", 9), ("release", 8)], Some("`release` came at 8, and `values` only at 9"))]
+    fn what_comes_too_early_is_told(#[case] firsts: &[(&str, u64)], #[case] expected: Option<&str>) {
+        assert_eq!(rising(firsts).err().map(|error| error.to_string()).as_deref(), expected);
+    }
+
+    #[test]
+    fn the_first_and_the_last_version_are_kept() {
+        let entries = Mutex::default();
+        for (version, state) in [("4", "on"), ("10", "off"), ("12", "on")] {
+            let object = json!({ "metadata": { "resourceVersion": version }, "state": state });
+            note(&entries, &object, |object| vec![object["state"].to_string()]);
+        }
+        let expected = [("\"off\"".to_owned(), (10, 10)), ("\"on\"".to_owned(), (4, 12))];
+        assert_eq!(entries.into_inner().unwrap(), Entries::from(expected));
     }
 }
