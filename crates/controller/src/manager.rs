@@ -47,7 +47,7 @@ const MOST_PROBES: usize = 16;
 /// How many clusters are brought add-ons at the same time.
 const MOST_CLUSTERS: u16 = 64;
 
-/// How long is waited for more to tell of the same stack.
+/// How long is waited for more to tell of the same object, where many things are told together.
 const GATHERING: Duration = Duration::from_millis(100);
 
 /// How many clients to clusters are kept.
@@ -352,7 +352,7 @@ async fn reconcile(context: &Arc<Context>, queued: Queued, stop: &CancellationTo
                 stop.clone(),
             ),
             drive(
-                (Kind::Cluster, usual),
+                (Kind::Cluster, gathering),
                 &context.clusters,
                 clusters,
                 cluster::reconcile,

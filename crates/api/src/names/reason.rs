@@ -333,8 +333,6 @@ reasons! {
     ResourceSetMissing: Trouble,
     /// The add-on is on its way to the cluster.
     Delivering: Calm,
-    /// The add-on was brought to the cluster.
-    Delivered: Calm,
     /// The add-on is in the cluster and not ready yet.
     AddonNotReady: Calm,
     /// The add-on should be ready by now; it is waited for all the same.
@@ -355,8 +353,6 @@ reasons! {
     DriftRepaired: Calm,
     /// The add-on is being taken away.
     Removing: Calm,
-    /// The add-on was taken away.
-    Removed: Calm,
     /// No cluster is selected.
     NoClusters: Calm,
 }

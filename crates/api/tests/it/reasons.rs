@@ -8,7 +8,7 @@ fn every_reason_is_listed_in_its_order_and_spelt_as_it_is_called() {
         assert_eq!(*reason as usize, place, "{reason}");
         assert_eq!(reason.as_str(), format!("{reason:?}"));
     }
-    assert_eq!(Reason::ALL.last(), Some(&Reason::SpecInvalid), "the last one is listed too");
+    assert_eq!(Reason::ALL.last(), Some(&Reason::NoClusters), "the last one is listed too");
 }
 
 #[test]
@@ -19,9 +19,13 @@ fn only_what_calls_for_the_user_is_trouble() {
     assert_eq!(
         trouble,
         [
+            "AddonDegraded",
+            "AddonFailed",
+            "AddonOverdue",
             "ApiError",
             "ApplyFailed",
             "ApplyNotOwned",
+            "ClusterUnreachable",
             "ConnectionSecretNotFound",
             "ControlPlaneOverdue",
             "CredentialsExpired",
@@ -33,15 +37,22 @@ fn only_what_calls_for_the_user_is_trouble() {
             "InitFailed",
             "InputMissing",
             "InvalidRun",
+            "KindNotServed",
             "KubeconfigInvalid",
             "LockForced",
             "Locked",
+            "ManifestInvalid",
             "ModuleInvalid",
             "ModuleUnavailable",
+            "NamespaceMissing",
             "NetworkOverdue",
             "NoBackend",
+            "NotApplied",
             "NotPermitted",
+            "ObjectClaimed",
             "ObjectDeleted",
+            "ObjectRefused",
+            "OutputMissing",
             "OutputUnreadable",
             "OutputsRefused",
             "PlanFailed",
@@ -53,6 +64,9 @@ fn only_what_calls_for_the_user_is_trouble() {
             "ReferenceNotOwned",
             "ReferenceUnsupported",
             "RequiredFieldMissing",
+            "ResourceMissing",
+            "ResourceSetMissing",
+            "RetriesExhausted",
             "SecretNotOwned",
             "SourceNotReady",
             "SpecInvalid",
@@ -72,6 +86,7 @@ fn only_what_calls_for_the_user_is_trouble() {
             "WorkspaceNotOwned",
             "WorkspaceRefused",
             "WorkspaceTooLarge",
+            "WrongSecretType",
         ]
     );
 }

@@ -19,6 +19,7 @@ use capt_api::AddonStackBinding;
 use capt_api::addon_stack::StepStatus;
 use capt_api::names::finalizer;
 use capt_core::addon::status::Whole;
+use capt_core::note::Note;
 use k8s_openapi::jiff::Timestamp;
 use kube::runtime::controller::Action;
 use kube::{Api, ResourceExt};
@@ -38,6 +39,8 @@ struct Told {
     steps: Vec<StepStatus>,
     /// The stack as a whole.
     whole: Whole,
+    /// What is worth an Event beside that.
+    notes: Vec<Note>,
     /// When there is something to do again.
     next: Option<Timestamp>,
 }
@@ -92,9 +95,9 @@ async fn bring_in_line(
             removal::delete_itself(binding, context).await?;
             return Ok(None);
         }
-        Scene::Paused(message) => Ok(Told { steps: before(), whole: Whole::Paused(message), next: None }),
+        Scene::Paused(message) => Ok(Told { steps: before(), whole: Whole::Paused(message), notes: Vec::new(), next: None }),
         Scene::Invalid { reason, message } => {
-            Ok(Told { steps: before(), whole: Whole::Invalid { reason, message }, next: None })
+            Ok(Told { steps: before(), whole: Whole::Invalid { reason, message }, notes: Vec::new(), next: None })
         }
         Scene::Remove { cluster } => match removal::take_away(binding, &cluster, memory, context).await {
             Ok(None) => return Ok(None),

@@ -63,6 +63,14 @@ impl ResourceSetMemories {
         look(sets.entry(uid(set)).or_default().entry(cluster.to_owned()).or_default())
     }
 
+    /// Notes that nothing is on its way any more.
+    pub(super) fn ended(&self, set: &ClusterResourceSet, cluster: &str) {
+        let mut sets = self.lock();
+        if let Some(memory) = sets.get_mut(&uid(set)).and_then(|clusters| clusters.get_mut(cluster)) {
+            memory.stop = None;
+        }
+    }
+
     /// Forgets clusters that are not among these, but for those that something is on its way to.
     pub(super) fn retain(&self, set: &ClusterResourceSet, is_selected: impl Fn(&str) -> bool) {
         if let Some(clusters) = self.lock().get_mut(&uid(set)) {

@@ -54,7 +54,7 @@ struct Turn<'job> {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let Job { set, uid, .. } = self.job;
-        self.context.resource_set_memories.with(set, uid, |memory| memory.stop = None);
+        self.context.resource_set_memories.ended(set, uid);
     }
 }
 

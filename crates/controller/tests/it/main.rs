@@ -15,5 +15,6 @@ mod kinds;
 mod managers;
 mod network;
 mod ownership;
+mod resource_set;
 mod sources;
 mod stage;

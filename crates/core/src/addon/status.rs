@@ -184,6 +184,19 @@ fn ready(steps: &[StepStatus], whole: &Whole) -> Statement {
     }
 }
 
+/// That something was changed in the cluster and is as it should be again.
+pub fn repaired(facts: &Facts<'_>, progress: &Progress) -> Option<Note> {
+    let before = facts.before.filter(|before| before.state == StepState::Ready && is_same(facts))?;
+    match progress.delivered {
+        Some(Ok(written)) if written > 0 => {
+            let objects = if written == 1 { "1 object".to_owned() } else { format!("{written} objects") };
+            let message = format!("`{}`: {objects} had been changed in the cluster and were brought in line", before.name);
+            Some(Note { warning: false, reason: Reason::DriftRepaired, message })
+        }
+        _ => None,
+    }
+}
+
 /// What is worth an Event: an add-on that fails, is blocked, gets ready, or recovers.
 pub fn notes(before: Option<&AddonStackBindingStatus>, next: &AddonStackBindingStatus) -> Vec<Note> {
     let known = |name: &str| before?.addons.iter().find(|step| step.name == name);

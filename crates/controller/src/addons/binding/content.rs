@@ -99,7 +99,9 @@ impl<'sources> Sources<'sources> {
             Ok(manifests) => manifests,
             Err(blocked) => return Ok(Err(blocked)),
         };
-        if let Some(twice) = duplicates(&manifests).first() {
+        // Sets of the user may each bring the Namespace that they need: what we do not bring is not ours to refuse.
+        let ours = !matches!(route, Route::Theirs { .. });
+        if let Some(twice) = duplicates(&manifests).first().filter(|_| ours) {
             return Ok(Err(Blocked::new(Reason::ManifestInvalid, twice.to_string())));
         }
         let manifests = order(manifests);

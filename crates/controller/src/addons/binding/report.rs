@@ -18,7 +18,7 @@ use crate::write;
 
 /// Writes the status if it has changed, publishes Events, and tells the Cluster.
 pub(super) async fn report(binding: &AddonStackBinding, told: Told, context: &Context) -> Result<(), Error> {
-    let Told { steps, whole, next: _ } = told;
+    let Told { steps, whole, mut notes, next: _ } = told;
     let namespace = binding.namespace().unwrap_or_default();
     let before = binding.status.as_ref();
     let stack = context.stacks.get(Some(&namespace), &binding.spec.stack_name);
@@ -27,8 +27,9 @@ pub(super) async fn report(binding: &AddonStackBinding, told: Told, context: &Co
     let request = binding.annotations().get(annotation::REQUESTED_AT).map(String::as_str);
     let next = status::status(before, steps, &whole, request, generation, &stamp);
     context.metrics.steps(&key_of(&binding.metadata), &next.addons);
+    notes.extend(status::notes(before, &next));
+    events::publish(context, binding, &notes).await;
     if before != Some(&next) {
-        events::publish(context, binding, &status::notes(before, &next)).await;
         let bindings: Api<AddonStackBinding> = Api::namespaced(context.client.clone(), &namespace);
         let doing = format!("writing the status of AddonStackBinding `{}`", binding.name_any());
         let written = write::apply_status(&bindings, binding, &next, &doing).await;

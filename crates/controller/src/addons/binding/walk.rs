@@ -16,6 +16,7 @@ use capt_core::addon::sets::{Now, Written, sets};
 use capt_core::addon::status::{self, Whole};
 use capt_core::apply::Blocked;
 use k8s_openapi::jiff::Timestamp;
+use capt_core::note::Note;
 use kube::ResourceExt;
 
 use super::super::memory::{Memory, StepMemory};
@@ -55,6 +56,7 @@ pub(super) async fn walk(
         steps: Vec::new(),
         awaited: Vec::new(),
         rested: false,
+        notes: Vec::new(),
         now: context.now(),
     };
     walk.hear();
@@ -67,7 +69,7 @@ pub(super) async fn walk(
     super::removal::surplus(&mut walk).await?;
     walk.listen();
     let next = walk.next();
-    Ok(Told { steps: walk.steps, whole: Whole::Goes, next })
+    Ok(Told { steps: walk.steps, whole: Whole::Goes, notes: walk.notes, next })
 }
 
 /// The `ClusterResourceSets` of a namespace.
@@ -93,6 +95,8 @@ pub(super) struct Walk<'walk> {
     pub(super) awaited: Vec<Awaited>,
     /// Something is waited for that was not looked at this time.
     rested: bool,
+    /// What is worth an Event.
+    notes: Vec<Note>,
     pub(super) now: Timestamp,
 }
 
@@ -275,6 +279,7 @@ impl Walk<'_> {
         values: Vec<ValuesStatus>,
     ) -> StepStatus {
         let told = status::step(facts, progress, &verdict, values);
+        self.notes.extend(status::repaired(facts, progress));
         self.context.metrics.step_told(facts.before, &told, progress);
         let (interval, now) = (self.drift_interval(), self.now);
         let memory = self.step_memory(facts.addon);

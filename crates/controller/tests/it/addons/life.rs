@@ -1,7 +1,7 @@
 //! The life of an add-on: started by hand, held, paused, brought again, taken away.
 
 use capt_api::addon_stack::StepState;
-use capt_api::{AddonStack, AddonStackBinding};
+use capt_api::{AddonStack, AddonStackBinding, ClusterResourceSet};
 use capt_testkit::{eventually, watch_until};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
@@ -67,6 +67,31 @@ async fn a_label_of_ours_that_the_user_takes_away_is_not_set_again() {
     assert!(step.message.contains("was taken off the Cluster"), "{}", step.message);
     scene.label("demo", json!({ "one/enabled": "true" })).await;
     ready(&scene, "one").await;
+}
+
+#[tokio::test]
+async fn two_sets_of_the_user_may_bring_the_same_object() {
+    let (scene, namespace) = set().await;
+    for name in ["first", "second"] {
+        let manifests = format!("{}\n---\n{}", map("shared", &namespace), map(name, &namespace));
+        scene.put_manifests(name, &manifests).await;
+        scene
+            .stage
+            .put::<ClusterResourceSet>(json!({
+                "metadata": { "name": name },
+                "spec": {
+                    "clusterSelector": { "matchLabels": { "one/enabled": "true" } }, "strategy": "ApplyOnce",
+                    "resources": [{ "kind": "ConfigMap", "name": name }],
+                },
+            }))
+            .await;
+    }
+    scene.put_stack("base", json!([{ "name": "one", "gateLabel": "one/enabled" }])).await;
+    scene.put_cluster("demo", workload().await, json!({ "addons": "base" })).await;
+    ready(&scene, "one").await;
+    for name in ["shared", "first", "second"] {
+        assert!(maps(&namespace).await.get_opt(name).await.unwrap().is_some(), "{name} is not there");
+    }
 }
 
 #[tokio::test]

@@ -37,13 +37,11 @@ async fn a_cluster_that_does_not_answer_holds_up_nobody_and_is_tried_again() {
     scene.put_cluster("good", &workload.control_plane().kubeconfig()).await;
     scene.stage.put_config_map("m", &[("a", &manifest(&namespace, "x", "1"))]).await;
     scene.put_set("s", "ApplyOnce", &["m"]).await;
+    gate.is_called().await;
     eventually("the good one", async || value(&there, "x").await.is_some()).await;
-    let message = scene.told("s", "False", "Delivering").await;
-    assert!(message.contains("`a-silent`"), "{message}");
     // While the first is still waited for, another one comes and is served.
     scene.put_cluster("late", &workload.control_plane().kubeconfig()).await;
     eventually("the late one", async || scene.brought("late", "s").await.is_some()).await;
-    assert_eq!(scene.brought("a-silent", "s").await, None, "it is still waited for");
 
     gate.shut();
     let message = scene.told("s", "False", "ClusterUnreachable").await;

@@ -61,7 +61,7 @@ async fn what_is_on_its_way_does_not_hold_up_the_deletion() {
     scene.put_cluster("c", &gate.kubeconfig()).await;
     scene.stage.put_config_map("m", &[("a", &manifest("default", "never-there", "1"))]).await;
     scene.put_set("s", "ApplyOnce", &["m"]).await;
-    scene.told("s", "False", "Delivering").await;
+    gate.is_called().await;
     scene.delete::<ClusterResourceSet>("s").await;
     scene.gone::<ClusterResourceSet>("s").await;
     assert_eq!(scene.bindings().get_opt("c").await.unwrap(), None);

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use capt_testkit::TestCluster;
+use capt_testkit::{TestCluster, eventually};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -17,6 +17,7 @@ pub(super) struct Gate {
     kubeconfig: String,
     state: Arc<AtomicU8>,
     sent: Arc<AtomicU64>,
+    callers: Arc<AtomicU64>,
 }
 
 impl Gate {
@@ -29,9 +30,16 @@ impl Gate {
         let kubeconfig =
             cluster.control_plane().kubeconfig().replace(url, &format!("https://127.0.0.1:{port}"));
         let (state, sent) = (Arc::<AtomicU8>::default(), Arc::<AtomicU64>::default());
-        let gate = Self { kubeconfig, state: Arc::clone(&state), sent: Arc::clone(&sent) };
+        let callers = Arc::<AtomicU64>::default();
+        let gate = Self {
+            kubeconfig,
+            state: Arc::clone(&state),
+            sent: Arc::clone(&sent),
+            callers: Arc::clone(&callers),
+        };
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
+                callers.fetch_add(1, Ordering::Relaxed);
                 let (upstream, state, sent) = (upstream.clone(), Arc::clone(&state), Arc::clone(&sent));
                 tokio::spawn(async move {
                     match state.load(Ordering::Relaxed) {
@@ -62,6 +70,11 @@ impl Gate {
 
     pub(super) fn open(&self) {
         self.state.store(OPEN, Ordering::Relaxed);
+    }
+
+    /// Waits until somebody wants to go through.
+    pub(super) async fn is_called(&self) {
+        eventually("somebody at the gate", async || self.callers.load(Ordering::Relaxed) > 0).await;
     }
 
     /// How many bytes were sent to the cluster.

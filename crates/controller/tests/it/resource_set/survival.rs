@@ -15,7 +15,7 @@ use super::scene::{Scene, condition, far, first, manifest, value};
 use crate::stage::{cluster, manager_client};
 
 /// More than a manager needs to bring a set to a Cluster.
-const MOST_REQUESTS: usize = 14;
+const MOST_REQUESTS: usize = 9;
 
 /// A client whose requests reach the API server until so many were made for sets.
 fn mortal(client: Client, requests: usize, made: &Arc<AtomicUsize>) -> Client {

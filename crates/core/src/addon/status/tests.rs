@@ -184,3 +184,31 @@ fn a_cluster_is_told_the_worst_of_its_stacks() {
         "False/AddonNotReady AddonStack `a` has not been looked at yet"
     );
 }
+
+#[test]
+fn what_was_repaired_is_told_and_what_is_brought_for_the_first_time_is_not() {
+    let told = |before: Option<Value>, written: usize| {
+        let addon = serde_json::from_value(json!({ "name": "flux", "gateLabel": "x" })).unwrap();
+        let before: Option<StepStatus> = before.map(|before| serde_json::from_value(before).unwrap());
+        let facts = Facts {
+            addon: &addon,
+            before: before.as_ref(),
+            missing: Vec::new(),
+            gate: Gate::None,
+            route: &Route::Direct,
+            content: Ok(content()),
+            reach: Reach::Open,
+            sets: Sets::Applied { remark: None },
+            requested: false,
+            due: None,
+            now: at(NOW).0,
+        };
+        let progress = Progress { delivered: Some(Ok(written)), ..Progress::default() };
+        repaired(&facts, &progress).map(|note| note.message)
+    };
+    let message = "`flux`: 2 objects had been changed in the cluster and were brought in line".to_owned();
+    assert_eq!(told(Some(before("Ready", 0)), 2), Some(message));
+    assert_eq!(told(Some(before("Ready", 0)), 0), None);
+    assert_eq!(told(Some(before("Failed", 0)), 2), None);
+    assert_eq!(told(None, 2), None);
+}
