@@ -21,6 +21,9 @@ const MOST: usize = 512;
 
 type Key = (ResourceKind, Name);
 
+/// What is in a `ConfigMap` or Secret.
+type Data = BTreeMap<String, Vec<u8>>;
+
 /// What is kept.
 #[derive(Default)]
 pub(crate) struct Resources(Mutex<Kept>);
@@ -102,7 +105,7 @@ async fn load(kind: ResourceKind, name: &Name, context: &Context) -> Result<Load
         return Ok(Loaded::Missing);
     }
     let doing = || format!("reading {} `{}/{}`", kind.as_str(), name.namespace, name.name);
-    let data: Option<(BTreeMap<String, Vec<u8>>, Option<String>)> = match kind {
+    let found: Option<(Data, Option<String>)> = match kind {
         ResourceKind::ConfigMap => {
             let maps: Api<ConfigMap> = Api::namespaced(context.client.clone(), &name.namespace);
             let found = maps.get_opt(&name.name).await.map_err(Error::api(doing()))?;
@@ -126,7 +129,7 @@ async fn load(kind: ResourceKind, name: &Name, context: &Context) -> Result<Load
             }
         }
     };
-    let Some((data, uid)) = data else { return Ok(Loaded::Missing) };
+    let Some((data, uid)) = found else { return Ok(Loaded::Missing) };
     let manifests = manifest::parse(kind, &name.name, &data);
     Ok(Loaded::There(Resource { hash: manifest::hash(&data), uid, manifests }))
 }

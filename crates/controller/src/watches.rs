@@ -373,10 +373,13 @@ fn queue_workspace(queues: &Queues, name: &str) {
 }
 
 fn queue_all_clusters(context: &Arc<Context>, queues: &Queues) -> impl Fn() + Send + use<> {
-    let (known, queues) = (context.clusters.clone(), queues.clone());
+    let (known, sets, queues) = (context.clusters.clone(), context.resource_sets.clone(), queues.clone());
     move || {
         for cluster in known.all() {
             announce_to(&queues.clusters, &key_of(&cluster.metadata));
+        }
+        for set in sets.all() {
+            announce_to(&queues.resource_sets, &key_of(&set.metadata));
         }
     }
 }

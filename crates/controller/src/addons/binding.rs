@@ -95,10 +95,15 @@ async fn bring_in_line(
             removal::delete_itself(binding, context).await?;
             return Ok(None);
         }
-        Scene::Paused(message) => Ok(Told { steps: before(), whole: Whole::Paused(message), notes: Vec::new(), next: None }),
-        Scene::Invalid { reason, message } => {
-            Ok(Told { steps: before(), whole: Whole::Invalid { reason, message }, notes: Vec::new(), next: None })
+        Scene::Paused(message) => {
+            Ok(Told { steps: before(), whole: Whole::Paused(message), notes: Vec::new(), next: None })
         }
+        Scene::Invalid { reason, message } => Ok(Told {
+            steps: before(),
+            whole: Whole::Invalid { reason, message },
+            notes: Vec::new(),
+            next: None,
+        }),
         Scene::Remove { cluster } => match removal::take_away(binding, &cluster, memory, context).await {
             Ok(None) => return Ok(None),
             Ok(Some(told)) => Ok(told),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use capt_api::{AddonStack, AddonStackBinding, ClusterResourceSet, ClusterResourceSetBinding};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::runtime::reflector::store::Writer;
 use tokio::task::JoinSet;
 
@@ -79,7 +80,7 @@ pub(super) fn follow_resource_sets(
     let (context, queues) = (Arc::clone(context), queues.clone());
     tasks.spawn(async move {
         let mut changes = Changes::default();
-        let touched = |metadata: &_, touch| {
+        let touched = |metadata: &ObjectMeta, touch| {
             context.resource_sets.caught_up(metadata);
             let key = key_of(metadata);
             if changes.is_news(metadata, touch) {
@@ -88,6 +89,7 @@ pub(super) fn follow_resource_sets(
                     Touch::Gone => {
                         context.index.forget(&Dependent::ResourceSet(key.clone()));
                         context.attempts.succeeded(Kind::ClusterResourceSet, key.clone());
+                        context.resource_set_memories.forget(metadata.uid.as_deref().unwrap_or_default());
                     }
                 }
             }

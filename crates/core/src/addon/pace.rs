@@ -52,18 +52,18 @@ mod tests {
 
     use super::*;
 
-    fn retry(limit: Option<u32>, longest_pause: Option<&str>) -> Option<Retry> {
-        Some(Retry { limit, longest_pause: longest_pause.map(ToOwned::to_owned) })
+    fn retry(limit: Option<u32>, longest_pause: Option<&str>) -> Retry {
+        Retry { limit, longest_pause: longest_pause.map(ToOwned::to_owned) }
     }
 
     #[rstest]
     #[case::first(None, 1, Some(2))]
     #[case::grows(None, 4, Some(16))]
     #[case::is_bounded(None, 1_000_000, Some(300))]
-    #[case::bounded_by_the_user(retry(None, Some("10s")), 9, Some(10))]
-    #[case::the_last_attempt(retry(Some(2), None), 2, Some(4))]
-    #[case::no_more(retry(Some(2), None), 3, None)]
-    #[case::never_again(retry(Some(0), None), 1, None)]
+    #[case::bounded_by_the_user(Some(retry(None, Some("10s"))), 9, Some(10))]
+    #[case::the_last_attempt(Some(retry(Some(2), None)), 2, Some(4))]
+    #[case::no_more(Some(retry(Some(2), None)), 3, None)]
+    #[case::never_again(Some(retry(Some(0), None)), 1, None)]
     fn failures_are_tried_again_with_growing_pauses(
         #[case] retry: Option<Retry>,
         #[case] failures: u32,

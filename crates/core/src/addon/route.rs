@@ -68,7 +68,7 @@ pub fn route<'sets>(
 /// The user's sets that select the gate label and bring what the add-on names, or whatever they bring where it names nothing.
 fn theirs<'sets>(addon: &Addon, sets: impl IntoIterator<Item = &'sets ClusterResourceSet>) -> Vec<String> {
     let Some(label) = gate::named(addon) else { return Vec::new() };
-    let with_label = BTreeMap::from([(label.key.to_owned(), label.value.to_owned())]);
+    let with_label = BTreeMap::from([(label.key.clone(), label.value.clone())]);
     let selecting: Vec<_> = sets
         .into_iter()
         .filter(|set| set.metadata.deletion_timestamp.is_none() && !set.labels().contains_key(labels::STACK))

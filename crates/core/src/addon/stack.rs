@@ -39,9 +39,10 @@ pub fn status(
 ) -> AddonStackStatus {
     let mut conditions = before.map(|before| before.conditions.clone()).unwrap_or_default();
     upsert(&mut conditions, ready(spec, members).into_condition(type_::READY, stamp));
-    let pause = match paused {
-        true => Statement::new(Truth::True, Reason::Paused, "nothing is brought to any cluster"),
-        false => Statement::new(Truth::False, Reason::NotPaused, ""),
+    let pause = if paused {
+        Statement::new(Truth::True, Reason::Paused, "nothing is brought to any cluster")
+    } else {
+        Statement::new(Truth::False, Reason::NotPaused, "")
     };
     upsert(&mut conditions, pause.into_condition(type_::PAUSED, stamp));
     AddonStackStatus {
@@ -108,8 +109,8 @@ fn ready(spec: &AddonStackSpec, members: &[Member<'_>]) -> Statement {
     let named = |which| {
         let names: Vec<_> = of(which).map(|member| format!("`{}`", member.cluster)).collect();
         let more = names.len().saturating_sub(NAMED);
-        let named = names[..names.len().min(NAMED)].join(", ");
-        if more == 0 { named } else { format!("{named} and {more} more") }
+        let told = names[..names.len().min(NAMED)].join(", ");
+        if more == 0 { told } else { format!("{told} and {more} more") }
     };
     match (of(Standing::Failed).next(), of(Standing::OnItsWay).next()) {
         (Some(_), _) => {

@@ -22,10 +22,7 @@ pub fn step(
     let now = Time(to_the_second(facts.now));
     let before = facts.before;
     let content = facts.content.as_ref().ok();
-    let failures = match is_attempt(verdict) {
-        true => failures(facts).saturating_add(1),
-        false => 0,
-    };
+    let failures = if is_attempt(verdict) { failures(facts).saturating_add(1) } else { 0 };
     let pause = (failures > 0).then(|| pace::pause(facts.addon.retry.as_ref(), failures)).flatten();
     let next_attempt = pause.and_then(|pause| now.0.checked_add(pause).ok()).map(Time);
     let delivered = match (&progress.delivered, content) {
@@ -190,7 +187,10 @@ pub fn repaired(facts: &Facts<'_>, progress: &Progress) -> Option<Note> {
     match progress.delivered {
         Some(Ok(written)) if written > 0 => {
             let objects = if written == 1 { "1 object".to_owned() } else { format!("{written} objects") };
-            let message = format!("`{}`: {objects} had been changed in the cluster and were brought in line", before.name);
+            let message = format!(
+                "`{}`: {objects} had been changed in the cluster and were brought in line",
+                before.name
+            );
             Some(Note { warning: false, reason: Reason::DriftRepaired, message })
         }
         _ => None,

@@ -43,7 +43,14 @@ pub(super) struct Sources<'sources> {
     pub(super) sets: &'sources [&'sources ClusterResourceSet],
     pub(super) context: &'sources Context,
     /// The outputs of the cluster's module, once they were read.
-    outputs: Option<Option<BTreeMap<String, Vec<u8>>>>,
+    outputs: Outputs,
+}
+
+/// The outputs of a cluster's module.
+enum Outputs {
+    Unread,
+    Missing,
+    There(BTreeMap<String, Vec<u8>>),
 }
 
 type Answer<T> = Result<Result<T, Blocked>, Error>;
@@ -55,7 +62,7 @@ impl<'sources> Sources<'sources> {
         sets: &'sources [&'sources ClusterResourceSet],
         context: &'sources Context,
     ) -> Self {
-        Self { stack, cluster, sets, context, outputs: None }
+        Self { stack, cluster, sets, context, outputs: Outputs::Unread }
     }
 
     /// Names everything that content is made of, so that it is made only when one of them has changed.
@@ -218,7 +225,7 @@ impl<'sources> Sources<'sources> {
 
     /// The outputs of the cluster's module; `None` where there are none yet.
     async fn outputs(&mut self) -> Result<Option<&BTreeMap<String, Vec<u8>>>, Error> {
-        if self.outputs.is_none() {
+        if matches!(self.outputs, Outputs::Unread) {
             let name = self.connection_secret();
             let secrets: Api<Secret> = Api::namespaced(self.context.client.clone(), &self.namespace());
             let found = match self.context.secrets.get(&Name::new(self.namespace(), &name)) {
@@ -228,10 +235,18 @@ impl<'sources> Sources<'sources> {
                     .map_err(Error::api(format!("reading Secret `{}/{name}`", self.namespace())))?,
                 None => None,
             };
-            let data = found.map(|secret| secret.data.unwrap_or_default().into_iter());
-            self.outputs = Some(data.map(|data| data.map(|(key, value)| (key, value.0)).collect()));
+            self.outputs = match found {
+                None => Outputs::Missing,
+                Some(secret) => {
+                    let data = secret.data.unwrap_or_default().into_iter();
+                    Outputs::There(data.map(|(key, value)| (key, value.0)).collect())
+                }
+            };
         }
-        Ok(self.outputs.as_ref().and_then(Option::as_ref))
+        Ok(match &self.outputs {
+            Outputs::There(outputs) => Some(outputs),
+            Outputs::Unread | Outputs::Missing => None,
+        })
     }
 
     fn connection_secret(&self) -> String {

@@ -46,10 +46,9 @@ pub(super) fn observe(binding: &AddonStackBinding, context: &Context) -> Scene {
     let leaving = cluster.as_ref().is_none_or(|cluster| cluster.metadata.deletion_timestamp.is_some());
     match (standing(&binding.metadata, cluster.as_deref()), cluster, stack) {
         (Standing::ExternallyManaged, _, _) => Scene::Leave,
-        (Standing::Moved, _, _) => Scene::LetGo,
         (Standing::Paused(pause), _, _) => Scene::Paused(pause.message("AddonStackBinding")),
         (Standing::Deleting, Some(cluster), _) if !leaving => Scene::Remove { cluster },
-        (Standing::Deleting, _, _) => Scene::LetGo,
+        (Standing::Moved | Standing::Deleting, _, _) => Scene::LetGo,
         // Its owner takes it along when it goes; until then it stays as it is.
         (Standing::Active, Some(_), _) if leaving => Scene::Leave,
         (Standing::Active, None, _) if !context.clusters.is_certain() => Scene::Leave,

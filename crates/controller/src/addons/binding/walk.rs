@@ -15,8 +15,8 @@ use capt_core::addon::route::{Route, route};
 use capt_core::addon::sets::{Now, Written, sets};
 use capt_core::addon::status::{self, Whole};
 use capt_core::apply::Blocked;
-use k8s_openapi::jiff::Timestamp;
 use capt_core::note::Note;
+use k8s_openapi::jiff::Timestamp;
 use kube::ResourceExt;
 
 use super::super::memory::{Memory, StepMemory};
@@ -161,7 +161,7 @@ impl Walk<'_> {
                     self.rest(addon);
                     return Ok(before);
                 }
-                Step::Tell(verdict) => return Ok(self.tell(&facts, &progress, verdict, values)),
+                Step::Tell(verdict) => return Ok(self.tell(&facts, &progress, &verdict, values)),
                 Step::OpenGate => {
                     if let Some(label) = &label {
                         self.open(label).await?;
@@ -202,7 +202,7 @@ impl Walk<'_> {
             reason: Reason::ApiError,
             message: "it could not be decided what to do next".to_owned(),
         };
-        Ok(self.tell(&facts, &progress, verdict, values))
+        Ok(self.tell(&facts, &progress, &verdict, values))
     }
 
     /// What was told of an add-on before.
@@ -275,10 +275,10 @@ impl Walk<'_> {
         &mut self,
         facts: &Facts<'_>,
         progress: &Progress,
-        verdict: Verdict,
+        verdict: &Verdict,
         values: Vec<ValuesStatus>,
     ) -> StepStatus {
-        let told = status::step(facts, progress, &verdict, values);
+        let told = status::step(facts, progress, verdict, values);
         self.notes.extend(status::repaired(facts, progress));
         self.context.metrics.step_told(facts.before, &told, progress);
         let (interval, now) = (self.drift_interval(), self.now);

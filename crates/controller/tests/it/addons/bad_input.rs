@@ -4,7 +4,7 @@ use capt_api::AddonStackBinding;
 use capt_api::addon_stack::StepState;
 use capt_testkit::{TestCluster, watch_until};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
-use kube::api::{DeleteParams, DynamicObject, PostParams};
+use kube::api::{DeleteParams, DynamicObject, ListParams, PostParams};
 use kube::{Api, Client, ResourceExt};
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -297,6 +297,6 @@ async fn a_circle_of_add_ons_is_told_and_nothing_is_brought() {
     .await;
     let ready = &stack.status.unwrap().conditions[0];
     assert!(ready.message.contains("`a` → `b` → `c` → `a`"), "{}", ready.message);
-    let bindings: Vec<AddonStackBinding> = scene.bindings().list(&Default::default()).await.unwrap().items;
+    let bindings: Vec<AddonStackBinding> = scene.bindings().list(&ListParams::default()).await.unwrap().items;
     assert_eq!(bindings.iter().map(ResourceExt::name_any).collect::<Vec<_>>(), [""; 0]);
 }

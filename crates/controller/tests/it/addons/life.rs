@@ -2,10 +2,11 @@
 
 use capt_api::addon_stack::StepState;
 use capt_api::{AddonStack, AddonStackBinding, ClusterResourceSet};
+use capt_controller::options::Options;
 use capt_testkit::{eventually, watch_until};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
-use kube::api::DeleteParams;
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
 
 use super::bad_input::{map, one_addon, set, workload};
@@ -121,7 +122,7 @@ async fn a_request_brings_back_what_was_deleted_or_changed_in_the_cluster() {
     let maps = maps(&namespace).await;
     maps.delete("a", &DeleteParams::default()).await.unwrap();
     let patch = json!({ "data": { "a": "changed", "theirs": "stays" } });
-    maps.patch("b", &Default::default(), &kube::api::Patch::Merge(patch)).await.unwrap();
+    maps.patch("b", &PatchParams::default(), &Patch::Merge(patch)).await.unwrap();
     let request = json!({ "metadata": { "annotations": { "capt.cluster.x-k8s.io/requested-at": "now" } } });
     scene.stage.change::<AddonStackBinding>("base.demo", request).await;
     watch_until("it to be there again", &maps, "a", |_| true).await;
@@ -206,7 +207,7 @@ async fn a_deleted_stack_takes_its_add_ons_along_and_then_goes() {
     stacks.delete("base", &DeleteParams::default()).await.unwrap();
     gone(&maps(&namespace).await, "goes").await;
     eventually("the stack to be gone", async || stacks.get_opt("base").await.unwrap().is_none()).await;
-    assert!(scene.bindings().list(&Default::default()).await.unwrap().items.is_empty());
+    assert!(scene.bindings().list(&ListParams::default()).await.unwrap().items.is_empty());
 }
 
 #[tokio::test]
@@ -237,7 +238,7 @@ async fn a_manager_that_starts_again_finds_everything_done() {
     ready(&scene, "one").await;
     let before = scene.bindings().get("base.demo").await.unwrap();
     scene.stop_manager().await;
-    scene.start_manager(Default::default()).await;
+    scene.start_manager(Options::default()).await;
     // Something else that is told after the restart.
     scene.put_cluster("other", workload().await, json!({ "addons": "base" })).await;
     scene.step("base", "other", "one", StepState::Failed, "ObjectClaimed").await;

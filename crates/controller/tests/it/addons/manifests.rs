@@ -1,7 +1,7 @@
 //! Manifests that stand in for those of Flux and Karpenter: the same kinds and names, and nothing inside.
 
 /// Two controllers and two kinds, as `flux install --export` has them.
-pub(crate) const FLUX: &str = r#"
+pub(crate) const FLUX: &str = r"
 apiVersion: apps/v1
 kind: Deployment
 metadata: { name: source-controller, namespace: flux-system }
@@ -51,7 +51,7 @@ spec:
 apiVersion: v1
 kind: Namespace
 metadata: { name: flux-system }
-"#;
+";
 
 /// A chart and its release, with values from the cluster's module.
 pub(crate) const KARPENTER: &str = r#"

@@ -5,7 +5,7 @@ use capt_api::{ClusterResourceSet, ClusterResourceSetBinding};
 use capt_testkit::{TestCluster, watch_until};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::api::{Patch, PatchParams};
+use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
 use kube::discovery::ApiResource;
 use kube::{Api, ResourceExt};
@@ -69,7 +69,7 @@ async fn the_proposals_objects_bring_flux_and_then_karpenter() {
     watch_until("the installer", &jobs, "flux-installer", |_| true).await;
     let step = scene.step("base", "demo", "flux", StepState::WaitingForReady, "AddonNotReady").await;
     assert!(step.message.contains("helmreleases.helm.toolkit.fluxcd.io"), "{}", step.message);
-    let sets: Vec<ClusterResourceSet> = scene.stage.api().list(&Default::default()).await.unwrap().items;
+    let sets: Vec<ClusterResourceSet> = scene.stage.api().list(&ListParams::default()).await.unwrap().items;
     let names: Vec<_> = sets.iter().map(ResourceExt::name_any).collect();
     assert_eq!(names, ["fluxcd-installer", "karpenter-installer"]);
 
@@ -125,11 +125,10 @@ async fn the_values_of_one_cluster_can_be_brought_by_hand_to_that_cluster_alone(
 async fn the_readiness_job_is_waited_for_where_it_is_used() {
     let scene = Scene::set().await;
     let workload = TestCluster::start().await;
-    workload.client();
     apply(&scene, READINESS_CHECK).await;
     let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "flux-system" } });
     let namespace = k8s_openapi::api::core::v1::Namespace::deserialize(namespace).unwrap();
-    Api::all(workload.client()).create(&Default::default(), &namespace).await.unwrap();
+    Api::all(workload.client()).create(&PostParams::default(), &namespace).await.unwrap();
     let addons = json!([{
         "name": "check", "delivery": "Direct", "resources": [{ "kind": "ConfigMap", "name": "fluxcd-readiness-check" }],
     }]);

@@ -81,8 +81,10 @@ fn told(case: Case) -> String {
     }
 }
 
-fn health(state: State) -> Option<Result<Health, Blocked>> {
-    Some(Ok(Health { state, message: "1 of 2 replicas are ready".to_owned() }))
+/// Manifests were brought, and the cluster was asked.
+fn looked(state: State) -> Progress {
+    let health = Health { state, message: "1 of 2 replicas are ready".to_owned() };
+    Progress { delivered: Some(Ok(0)), health: Some(Ok(health)), ..Progress::default() }
 }
 
 fn trouble() -> Blocked {
@@ -170,8 +172,7 @@ fn one_thing_is_done_after_the_other(#[case] case: Case, #[case] expected: &str)
     "WaitingForReady/AddonDegraded: 1 of 2 replicas are ready"
 )]
 fn the_cluster_says_how_it_is(#[case] state: State, #[case] before: Option<Value>, #[case] expected: &str) {
-    let progress = Progress { delivered: Some(Ok(0)), health: health(state), ..Progress::default() };
-    assert_eq!(told(Case { before, progress, ..Case::default() }), expected);
+    assert_eq!(told(Case { before, progress: looked(state), ..Case::default() }), expected);
 }
 
 #[test]
@@ -180,8 +181,7 @@ fn what_takes_too_long_is_told_as_failed_and_stays_so_until_it_is_ready() {
         json!({ "name": "karpenter", "timeout": "90s", "resources": [{ "kind": "ConfigMap", "name": "k" }] });
     let overdue = "Failed/AddonOverdue: not ready after 90s: 1 of 2 replicas are ready";
     for (state, reason) in [("WaitingForReady", "AddonNotReady"), ("Failed", "AddonOverdue")] {
-        let progress =
-            Progress { delivered: Some(Ok(0)), health: health(State::InProgress), ..Progress::default() };
+        let progress = looked(State::InProgress);
         let case =
             Case { addon: addon.clone(), before: Some(before(state, reason)), progress, ..Case::default() };
         assert_eq!(told(case), overdue);
@@ -190,8 +190,7 @@ fn what_takes_too_long_is_told_as_failed_and_stays_so_until_it_is_ready() {
     let mut other = before("WaitingForReady", "AddonNotReady");
     other["attempted"] = json!("other");
     for before in [other, before("Ready", "AddonReady")] {
-        let progress =
-            Progress { delivered: Some(Ok(0)), health: health(State::InProgress), ..Progress::default() };
+        let progress = looked(State::InProgress);
         let told = told(Case { addon: addon.clone(), before: Some(before), progress, ..Case::default() });
         assert!(told.starts_with("WaitingForReady/"), "{told}");
     }

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn stack(addons: Value) -> AddonStack {
+fn stack(addons: &Value) -> AddonStack {
     serde_json::from_value(json!({
         "apiVersion": "addons.cluster.x-k8s.io/v1alpha1", "kind": "AddonStack",
         "metadata": { "name": "base", "namespace": "default", "uid": "s" },
@@ -65,7 +65,7 @@ fn selected_clusters_are_bound_and_others_are_let_go() {
         binding("base", "gone"),
         binding("other", "new"),
     ];
-    let plan = plan(&stack(one_addon()), &clusters.each_ref(), &bindings.each_ref(), &[]);
+    let plan = plan(&stack(&one_addon()), &clusters.each_ref(), &bindings.each_ref(), &[]);
     assert_eq!(plan.bind, ["new"]);
     assert_eq!(plan.unbind, ["base.deselected", "base.gone"]);
 }
@@ -74,7 +74,7 @@ fn selected_clusters_are_bound_and_others_are_let_go() {
 fn a_set_is_made_for_what_nobody_else_brings_and_taken_away_when_it_is_not_needed() {
     let sets =
         [set("base.old", "base", "s"), set("base.foreign", "base", "someone"), set("other.x", "other", "s")];
-    let plan = plan(&stack(one_addon()), &[], &[], &sets.each_ref());
+    let plan = plan(&stack(&one_addon()), &[], &[], &sets.each_ref());
     let made: Vec<_> = plan
         .sets
         .iter()
@@ -92,5 +92,5 @@ fn a_stack_that_cannot_be_used_changes_nothing() {
     let circle = json!([{ "name": "a", "dependsOn": ["a"], "gateLabel": "x" }]);
     let clusters = [cluster("new", "base", false)];
     let bindings = [binding("base", "deselected")];
-    assert_eq!(plan(&stack(circle), &clusters.each_ref(), &bindings.each_ref(), &[]), Plan::default());
+    assert_eq!(plan(&stack(&circle), &clusters.each_ref(), &bindings.each_ref(), &[]), Plan::default());
 }

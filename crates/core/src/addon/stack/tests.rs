@@ -8,7 +8,7 @@ fn stamp() -> Stamp {
     Stamp { generation: Some(2), now: Time(Timestamp::from_second(9).unwrap()) }
 }
 
-fn spec(addons: Value) -> AddonStackSpec {
+fn spec(addons: &Value) -> AddonStackSpec {
     serde_json::from_value(json!({ "clusterSelector": { "matchLabels": { "a": "b" } }, "addons": addons }))
         .unwrap()
 }
@@ -46,7 +46,7 @@ fn told(spec: &AddonStackSpec, members: &[(&str, Option<AddonStackBindingStatus>
 
 #[test]
 fn a_stack_counts_its_clusters() {
-    let spec = spec(json!([{ "name": "flux", "gateLabel": "x" }]));
+    let spec = spec(&json!([{ "name": "flux", "gateLabel": "x" }]));
     assert_eq!(
         told(&spec, &[]),
         "True/NoClusters the selector matches no Cluster of this namespace | 0 of 0 ready, 0 failed | flux 0/0/0/0"
@@ -68,7 +68,7 @@ fn a_stack_counts_its_clusters() {
 
 #[test]
 fn a_circle_is_told_whatever_the_clusters_say() {
-    let spec = spec(json!([
+    let spec = spec(&json!([
         { "name": "a", "dependsOn": ["b"], "gateLabel": "x" },
         { "name": "b", "dependsOn": ["a"], "gateLabel": "y" },
     ]));

@@ -18,7 +18,7 @@ fn stamp() -> Stamp {
     Stamp { generation: Some(1), now: at(NOW) }
 }
 
-fn after(before: Option<Value>, progress: Progress, state: StepState, reason: Reason) -> StepStatus {
+fn after(before: Option<Value>, progress: &Progress, state: StepState, reason: Reason) -> StepStatus {
     let addon =
         serde_json::from_value(json!({ "name": "flux", "gateLabel": "x", "removal": "Delete" })).unwrap();
     let before: Option<StepStatus> = before.map(|before| serde_json::from_value(before).unwrap());
@@ -35,7 +35,7 @@ fn after(before: Option<Value>, progress: Progress, state: StepState, reason: Re
         due: None,
         now: at(NOW).0,
     };
-    step(&facts, &progress, &Verdict { state, reason, message: "m".to_owned() }, Vec::new())
+    step(&facts, progress, &Verdict { state, reason, message: "m".to_owned() }, Vec::new())
 }
 
 fn content() -> Content {
@@ -58,7 +58,7 @@ fn failed() -> Progress {
 
 #[test]
 fn a_first_failure_is_counted_and_tried_again_soon() {
-    let step = after(None, failed(), StepState::Failed, Reason::ObjectRefused);
+    let step = after(None, &failed(), StepState::Failed, Reason::ObjectRefused);
     assert_eq!((step.failures, step.next_attempt), (1, Some(at(NOW + 2))));
     assert_eq!((step.since, step.started), (at(NOW), Some(at(NOW))));
     assert_eq!((step.attempted, step.delivered), (Some(content().digest()), None));
@@ -67,7 +67,7 @@ fn a_first_failure_is_counted_and_tried_again_soon() {
 
 #[test]
 fn failures_in_a_row_are_counted_on() {
-    let step = after(Some(before("Failed", 3)), failed(), StepState::Failed, Reason::ObjectRefused);
+    let step = after(Some(before("Failed", 3)), &failed(), StepState::Failed, Reason::ObjectRefused);
     assert_eq!((step.failures, step.next_attempt), (4, Some(at(NOW + 16))));
     assert_eq!((step.since, step.started), (at(50), Some(at(40))));
 }
@@ -75,7 +75,7 @@ fn failures_in_a_row_are_counted_on() {
 #[test]
 fn what_is_ready_has_not_failed_and_was_ready_once() {
     let progress = Progress { delivered: Some(Ok(2)), opened: true, ..Progress::default() };
-    let step = after(None, progress, StepState::Ready, Reason::AddonReady);
+    let step = after(None, &progress, StepState::Ready, Reason::AddonReady);
     assert_eq!((step.failures, step.next_attempt.clone()), (0, None));
     assert_eq!((step.ready_once, step.delivered.as_deref()), (Some(at(NOW)), Some("sha256:a")));
     assert!(step.gate_opened);
@@ -85,7 +85,7 @@ fn what_is_ready_has_not_failed_and_was_ready_once() {
 fn what_was_ready_gets_its_time_anew_and_stays_ready_once() {
     let step = after(
         Some(before("Ready", 0)),
-        Progress::default(),
+        &Progress::default(),
         StepState::WaitingForReady,
         Reason::AddonDegraded,
     );
@@ -94,27 +94,27 @@ fn what_was_ready_gets_its_time_anew_and_stays_ready_once() {
 
 #[test]
 fn trouble_lasts_until_it_is_ready() {
-    let mut told = after(None, failed(), StepState::Failed, Reason::ObjectRefused);
+    let mut told = after(None, &failed(), StepState::Failed, Reason::ObjectRefused);
     assert_eq!(told.failed_since, Some(at(NOW)));
     for state in [StepState::WaitingForReady, StepState::Pending, StepState::Blocked] {
-        told = after(Some(json!(told)), Progress::default(), state, Reason::AddonNotReady);
+        told = after(Some(json!(told)), &Progress::default(), state, Reason::AddonNotReady);
         assert_eq!(told.failed_since, Some(at(NOW)), "{state:?}");
     }
-    told = after(Some(json!(told)), Progress::default(), StepState::Ready, Reason::AddonReady);
+    told = after(Some(json!(told)), &Progress::default(), StepState::Ready, Reason::AddonReady);
     assert_eq!(told.failed_since, None);
-    let blocked = |reason| after(None, Progress::default(), StepState::Blocked, reason).failed_since;
+    let blocked = |reason| after(None, &Progress::default(), StepState::Blocked, reason).failed_since;
     assert_eq!(blocked(Reason::GateClosed), None);
     assert_eq!(blocked(Reason::ResourceMissing), Some(at(NOW)));
 }
 
 #[test]
 fn waiting_for_others_starts_no_clock() {
-    let step = after(None, Progress::default(), StepState::Pending, Reason::WaitingForAddons);
+    let step = after(None, &Progress::default(), StepState::Pending, Reason::WaitingForAddons);
     assert_eq!((step.started, step.attempted, step.ready_once), (None, None, None));
 }
 
 fn one(name: &str, state: StepState, reason: Reason, message: &str) -> StepStatus {
-    let mut step = after(None, Progress::default(), state, reason);
+    let mut step = after(None, &Progress::default(), state, reason);
     step.name = name.to_owned();
     step.message = message.to_owned();
     step

@@ -179,17 +179,17 @@ fn a_fleet_is_not_looked_at_in_the_same_second() {
     assert!(times.len() > 15, "{times:?}");
 }
 
-fn trouble() -> Option<Blocked> {
-    Some(Blocked::new(Reason::ClusterUnreachable, "no route"))
+fn trouble() -> Blocked {
+    Blocked::new(Reason::ClusterUnreachable, "no route")
 }
 
 #[test]
 fn a_cluster_that_failed_backs_off_and_what_is_told_stays() {
-    let attempt = Attempt { digest: digest(&both()), whole: true, trouble: trouble() };
+    let attempt = Attempt { digest: digest(&both()), whole: true, trouble: Some(trouble()) };
     let memory = remember(&Memory::default(), attempt.clone(), at(NOW));
     let (judged, next) = judge(Strategy::ApplyOnce, &both(), Selected { memory: memory.clone(), ..fresh() });
     assert_eq!((judged.work, next), (Work::Nothing, Some(at(NOW + 2))));
-    assert_eq!(judged.word, Word::Troubled(trouble().unwrap()));
+    assert_eq!(judged.word, Word::Troubled(trouble()));
 
     let other = [there("x"), there("z")];
     let (judged, _) = judge(Strategy::ApplyOnce, &other, Selected { memory: memory.clone(), ..fresh() });
@@ -199,7 +199,7 @@ fn a_cluster_that_failed_backs_off_and_what_is_told_stays() {
     let over = Memory { due: Some(at(NOW)), ..memory.clone() };
     let (judged, _) = judge(Strategy::ApplyOnce, &both(), Selected { memory: over, ..fresh() });
     assert!(matches!(judged.work, Work::Bring(Bring { again: true, .. })), "{:?}", judged.work);
-    assert_eq!(judged.word, Word::Troubled(trouble().unwrap()), "until it is over");
+    assert_eq!(judged.word, Word::Troubled(trouble()), "until it is over");
 
     let (judged, _) = judge(Strategy::ApplyOnce, &both(), Selected { memory, ..served() });
     assert_eq!(judged.word, Word::Applied, "what once failed does not matter when all is there");
@@ -211,12 +211,12 @@ fn failures_are_counted_as_long_as_the_same_is_tried() {
     let mut memory = Memory::default();
     let mut pauses = Vec::new();
     for _ in 0..12 {
-        memory = remember(&memory, attempt("a", trouble()), at(NOW));
+        memory = remember(&memory, attempt("a", Some(trouble())), at(NOW));
         pauses.push(memory.due.unwrap().as_second() - NOW);
     }
     assert_eq!(pauses[..4], [2, 4, 8, 16]);
     assert_eq!(pauses.last(), Some(&300));
-    memory = remember(&memory, attempt("b", trouble()), at(NOW));
+    memory = remember(&memory, attempt("b", Some(trouble())), at(NOW));
     assert_eq!(memory.failures, 1, "something else was tried");
     memory = remember(&memory, attempt("b", None), at(NOW));
     assert_eq!((memory.failures, memory.due, memory.trouble), (0, None, None));
@@ -228,7 +228,7 @@ fn a_part_that_was_brought_does_not_vouch_for_the_rest() {
     let before = Memory { verified: Some(at(5)), ..Memory::default() };
     let part = Attempt { digest: "a".to_owned(), whole: false, trouble: None };
     assert_eq!(remember(&before, part, at(NOW)).verified, Some(at(5)));
-    let failed = Attempt { digest: "a".to_owned(), whole: true, trouble: trouble() };
+    let failed = Attempt { digest: "a".to_owned(), whole: true, trouble: Some(trouble()) };
     assert_eq!(remember(&before, failed, at(NOW)).verified, Some(at(5)));
 }
 
