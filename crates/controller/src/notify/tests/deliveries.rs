@@ -51,7 +51,7 @@ fn hmac(key: &[u8], body: &[u8]) -> String {
     let pad = |with: u8| (0..64).map(move |place| key.get(place).copied().unwrap_or(0) ^ with);
     let inner = Sha256::new().chain_update(pad(0x36).collect::<Vec<_>>()).chain_update(body).finalize();
     let outer = Sha256::new().chain_update(pad(0x5c).collect::<Vec<_>>()).chain_update(inner).finalize();
-    outer.iter().map(|byte| format!("{byte:02x}")).collect()
+    outer.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
 #[tokio::test(start_paused = true)]
