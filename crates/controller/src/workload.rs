@@ -84,6 +84,13 @@ pub(crate) struct Identity {
     server: u64,
 }
 
+impl Identity {
+    /// Names the cluster, for what outlives this process.
+    pub(crate) fn name(&self) -> String {
+        format!("{:016x}", self.server)
+    }
+}
+
 /// Why there is no client.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unavailable {

@@ -64,6 +64,9 @@ pub struct AddonStackBindingStatus {
     #[schemars(length(max = 64))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     pub addons: Vec<StepStatus>,
+    /// Names the cluster that this speaks of, by its address and authority: another one under the same name starts anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
     /// The request (`capt reconcile`) that was seen last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_handled_request: Option<String>,

@@ -39,6 +39,8 @@ struct Told {
     steps: Vec<StepStatus>,
     /// The stack as a whole.
     whole: Whole,
+    /// The cluster that this speaks of, if it is known.
+    cluster: Option<String>,
     /// What is worth an Event beside that.
     notes: Vec<Note>,
     /// When there is something to do again.
@@ -95,12 +97,17 @@ async fn bring_in_line(
             removal::delete_itself(binding, context).await?;
             return Ok(None);
         }
-        Scene::Paused(message) => {
-            Ok(Told { steps: before(), whole: Whole::Paused(message), notes: Vec::new(), next: None })
-        }
+        Scene::Paused(message) => Ok(Told {
+            steps: before(),
+            whole: Whole::Paused(message),
+            cluster: None,
+            notes: Vec::new(),
+            next: None,
+        }),
         Scene::Invalid { reason, message } => Ok(Told {
             steps: before(),
             whole: Whole::Invalid { reason, message },
+            cluster: None,
             notes: Vec::new(),
             next: None,
         }),

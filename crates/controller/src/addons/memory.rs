@@ -1,7 +1,7 @@
 //! What is remembered of add-ons in clusters. All of it can be lost: things are then looked at once more.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 
 use capt_core::addon::decide::Content;
 use k8s_openapi::jiff::Timestamp;
@@ -9,7 +9,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::binding::Listener;
 use crate::deliver::{Inventory, Known};
 use crate::index::Name;
-use crate::workload::Identity;
+use crate::workload::{Identity, Workload};
 
 /// What is remembered, by binding.
 #[derive(Default)]
@@ -20,6 +20,8 @@ pub(crate) struct AddonMemories(Mutex<HashMap<Name, Memory>>);
 pub(super) struct Memory {
     /// The cluster that the rest is about.
     pub(super) cluster: Option<Identity>,
+    /// The client that it was asked with last.
+    pub(super) client: Option<Weak<Workload>>,
     pub(super) steps: HashMap<String, StepMemory>,
     /// Who listens to the cluster.
     pub(super) listener: Option<Listener>,

@@ -7,7 +7,9 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use super::gate::Gate;
 use super::pace;
 use super::route::Route;
+use super::status::LONGEST_MESSAGE;
 use crate::apply::Blocked;
+use crate::condition::cut;
 use crate::digest::short_digest;
 use crate::readiness::{Health, State};
 
@@ -63,8 +65,10 @@ pub enum Reach {
     Open,
     /// It is not there yet.
     Waiting(String),
-    /// It cannot.
+    /// It cannot, as was just found out.
     Unreachable(String),
+    /// It could not, and is not asked again yet.
+    StillUnreachable(String),
 }
 
 /// What `ClusterResourceSets` have done.
@@ -160,10 +164,22 @@ fn held(facts: &Facts<'_>) -> Option<Step> {
         Reach::Waiting(message) if !started => {
             tell(StepState::Pending, Reason::WaitingForCredentials, message.clone())
         }
-        Reach::Waiting(message) | Reach::Unreachable(message) => {
+        Reach::StillUnreachable(message)
+            if facts.before.is_some_and(|before| {
+                was_unreachable(before) && before.message == cut(message, LONGEST_MESSAGE)
+            }) =>
+        {
+            Some(Step::Rest)
+        }
+        Reach::Waiting(message) | Reach::Unreachable(message) | Reach::StillUnreachable(message) => {
             tell(StepState::Failed, Reason::ClusterUnreachable, message.clone())
         }
     }
+}
+
+/// Whether the cluster could not be reached when it was last told of.
+fn was_unreachable(before: &StepStatus) -> bool {
+    before.state == StepState::Failed && before.reason == Reason::ClusterUnreachable.as_str()
 }
 
 /// Whether there is nothing to do in the cluster now.
@@ -180,6 +196,8 @@ fn rests(facts: &Facts<'_>, progress: &Progress) -> Option<Step> {
     let rests = match before.state {
         StepState::Ready => facts.due.is_none_or(|due| facts.now < due) && facts.gate != Gate::Closed,
         StepState::Failed if exhausted => true,
+        // When the cluster itself is asked again has been waited for.
+        StepState::Failed if was_unreachable(before) => false,
         StepState::Failed | StepState::WaitingForReady => facts.due.is_some_and(|due| facts.now < due),
         StepState::Pending | StepState::Blocked | StepState::Delivering | StepState::Removing => false,
     };

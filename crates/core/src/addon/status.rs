@@ -10,7 +10,7 @@ use crate::condition::{Stamp, Statement, Truth, cut, upsert};
 use crate::note::Note;
 
 /// How much of a reason is told.
-const LONGEST_MESSAGE: usize = 1024;
+pub(super) const LONGEST_MESSAGE: usize = 1024;
 
 /// What is told of one add-on after it was looked at.
 pub fn step(
@@ -138,6 +138,7 @@ pub fn status(
     whole: &Whole,
     request: Option<&str>,
     stack_generation: Option<i64>,
+    cluster: Option<String>,
     stamp: &Stamp,
 ) -> AddonStackBindingStatus {
     let mut conditions = before.map(|before| before.conditions.clone()).unwrap_or_default();
@@ -156,6 +157,7 @@ pub fn status(
         at: at.map(|step| step.name.clone()),
         state: at.map(|step| step.state).or_else(|| (!steps.is_empty()).then_some(StepState::Ready)),
         since: at.map(|step| step.since.clone()).or_else(latest_ready),
+        cluster: cluster.or_else(|| before.and_then(|before| before.cluster.clone())),
         last_handled_request: request.map(ToOwned::to_owned),
         stack_generation,
         conditions,

@@ -7,7 +7,7 @@ use capt_api::names::Reason;
 use capt_api::resource_set::ResourceReference;
 use capt_api::{AddonStack, Cluster, ClusterResourceSet};
 use capt_core::addon::decide::Content;
-use capt_core::addon::route::Route;
+use capt_core::addon::route::{Route, route};
 use capt_core::addon::sets::Now;
 use capt_core::apply::Blocked;
 use capt_core::control_plane::names;
@@ -15,7 +15,7 @@ use capt_core::digest::{digest, short_digest};
 use capt_core::manifest::render::{Inputs, render, variables};
 use capt_core::manifest::{Manifest, duplicates, order};
 use capt_core::tie;
-use capt_core::values::{self, Wanted, releases};
+use capt_core::values::{self, Release, Wanted, releases};
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, ResourceExt};
 use serde_json::json;
@@ -75,7 +75,11 @@ impl<'sources> Sources<'sources> {
         ];
         let secret = Name::new(self.namespace(), self.connection_secret());
         texts.push(format!("{:?}", self.context.secrets.get(&secret)));
-        for resource in self.resources(addon, route) {
+        let mut resources = self.resources(addon, route);
+        if !addon.values.is_empty() {
+            resources.extend(self.resources_of_others(addon));
+        }
+        for resource in resources {
             texts.push(match &*self.load(&resource).await? {
                 Loaded::Missing => "missing".to_owned(),
                 Loaded::WrongType(type_) => type_.clone(),
@@ -211,16 +215,42 @@ impl<'sources> Sources<'sources> {
         }
         let name = self.connection_secret();
         let salt = self.cluster.uid().unwrap_or_default();
+        let own = releases(manifests);
+        let mut all = own.clone();
+        all.extend(self.releases_of_others(addon).await?);
         let Some(outputs) = self.outputs().await? else {
             let message =
                 format!("Secret `{name}` with the outputs of the cluster's module does not exist yet");
             return Ok(Err(Blocked::new(Reason::WaitingForConnectionSecret, message)));
         };
-        let releases = releases(manifests);
-        let wanted =
-            addon.values.iter().map(|values| values::wanted(values, &name, outputs, &releases, &salt));
-        let wanted = wanted.collect::<Result<Vec<_>, _>>();
+        let wanted = addon.values.iter().map(|values| {
+            let mut wanted = values::wanted(values, &name, outputs, &all, &salt)?;
+            // Whoever comes later is not waited for.
+            wanted.consumers.retain(|key| own.iter().any(|release| release.key() == *key));
+            Ok(wanted)
+        });
+        let wanted: Result<Vec<_>, values::Problem> = wanted.collect();
         Ok(wanted.map_err(|problem| Blocked::new(problem.reason(), problem.to_string())))
+    }
+
+    /// The `HelmReleases` of other add-ons: how a value is written depends on everybody who reads it.
+    async fn releases_of_others(&self, addon: &Addon) -> Result<Vec<Release>, Error> {
+        let mut found = Vec::new();
+        for resource in self.resources_of_others(addon) {
+            // What is wrong with it is told where it is brought.
+            if let Ok(manifests) = self.manifests(&resource).await? {
+                found.extend(releases(&manifests));
+            }
+        }
+        Ok(found)
+    }
+
+    fn resources_of_others(&self, addon: &Addon) -> Vec<ResourceReference> {
+        let others = self.stack.spec.addons.iter().filter(|other| other.name != addon.name);
+        let name = self.stack.name_any();
+        others
+            .flat_map(|other| self.resources(other, &route(&name, other, self.sets.iter().copied())))
+            .collect()
     }
 
     /// The outputs of the cluster's module; `None` where there are none yet.

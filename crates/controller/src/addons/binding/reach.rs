@@ -29,16 +29,22 @@ pub(super) async fn reach(
     let workload = match context.workloads.of(&key, context).await {
         Ok(workload) => workload,
         Err(Unavailable::NoCredentials(message)) => return Ok((Reach::Waiting(message), None)),
-        Err(Unavailable::Unusable(message)) => return Ok((Reach::Unreachable(message), None)),
+        Err(Unavailable::Unusable(message)) => return Ok((Reach::StillUnreachable(message), None)),
         Err(Unavailable::Error(error)) => return Err(error),
     };
     if memory.cluster.as_ref() != Some(workload.identity()) {
         // What is remembered is about another cluster, or about nothing.
         *memory = Memory { cluster: Some(workload.identity().clone()), ..Memory::default() };
     }
+    // Other credentials may be better ones.
+    let client = Arc::downgrade(&workload);
+    if !memory.client.as_ref().is_some_and(|known| known.ptr_eq(&client)) {
+        memory.client = Some(client);
+        memory.unreachable = None;
+    }
     match &memory.unreachable {
         Some((_, until, message)) if context.now() < *until => {
-            Ok((Reach::Unreachable(message.clone()), None))
+            Ok((Reach::StillUnreachable(message.clone()), None))
         }
         Some(_) | None => Ok((Reach::Open, Some(workload))),
     }

@@ -100,7 +100,7 @@ pub(super) async fn take_away(
     let looks = memory.unreachable.as_ref().map_or(0, |(failures, ..)| *failures);
     memory.unreachable = Some((looks.saturating_add(1), now, String::new()));
     let next = now.checked_add(pace::look_again(looks)).ok();
-    Ok(Some(Told { steps: left, whole: Whole::Removing, notes: Vec::new(), next }))
+    Ok(Some(Told { steps: left, whole: Whole::Removing, cluster: None, notes: Vec::new(), next }))
 }
 
 /// Takes one add-on away; answers what is told of it while it is still there.

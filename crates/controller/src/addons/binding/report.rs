@@ -18,14 +18,14 @@ use crate::write;
 
 /// Writes the status if it has changed, publishes Events, and tells the Cluster.
 pub(super) async fn report(binding: &AddonStackBinding, told: Told, context: &Context) -> Result<(), Error> {
-    let Told { steps, whole, mut notes, next: _ } = told;
+    let Told { steps, whole, cluster, mut notes, next: _ } = told;
     let namespace = binding.namespace().unwrap_or_default();
     let before = binding.status.as_ref();
     let stack = context.stacks.get(Some(&namespace), &binding.spec.stack_name);
     let generation = stack.and_then(|stack| stack.metadata.generation);
     let stamp = Stamp { generation: binding.metadata.generation, now: now() };
     let request = binding.annotations().get(annotation::REQUESTED_AT).map(String::as_str);
-    let next = status::status(before, steps, &whole, request, generation, &stamp);
+    let next = status::status(before, steps, &whole, request, generation, cluster, &stamp);
     context.metrics.steps(&key_of(&binding.metadata), &next.addons);
     notes.extend(status::notes(before, &next));
     events::publish(context, binding, &notes).await;

@@ -43,6 +43,7 @@ pub(super) async fn walk(
     let held = sets_of(binding, context);
     let sets: Vec<&ClusterResourceSet> = held.iter().map(|set| &**set).collect();
     let (reach, workload) = reach(binding, cluster, memory, context).await?;
+    let found = workload.as_ref().map(|workload| workload.identity().name());
     let mut walk = Walk {
         binding,
         stack,
@@ -53,6 +54,7 @@ pub(super) async fn walk(
         context,
         workload,
         reach,
+        cluster: found,
         steps: Vec::new(),
         awaited: Vec::new(),
         rested: false,
@@ -69,7 +71,7 @@ pub(super) async fn walk(
     super::removal::surplus(&mut walk).await?;
     walk.listen();
     let next = walk.next();
-    Ok(Told { steps: walk.steps, whole: Whole::Goes, notes: walk.notes, next })
+    Ok(Told { steps: walk.steps, whole: Whole::Goes, cluster: walk.cluster, notes: walk.notes, next })
 }
 
 /// The `ClusterResourceSets` of a namespace.
@@ -90,6 +92,8 @@ pub(super) struct Walk<'walk> {
     pub(super) context: &'walk Arc<Context>,
     pub(super) workload: Option<Arc<Workload>>,
     pub(super) reach: Reach,
+    /// Names the cluster, where it is known.
+    cluster: Option<String>,
     pub(super) steps: Vec<StepStatus>,
     /// Objects that are not ready.
     pub(super) awaited: Vec<Awaited>,
@@ -207,7 +211,13 @@ impl Walk<'_> {
 
     /// What was told of an add-on before.
     pub(super) fn before(&self, name: &str) -> Option<&StepStatus> {
-        self.binding.status.as_ref()?.addons.iter().find(|step| step.name == name)
+        let status = self.binding.status.as_ref()?;
+        // Nothing of what is known is about a cluster that took the place of another.
+        let replaced = self.cluster.is_some() && status.cluster.is_some() && self.cluster != status.cluster;
+        if replaced {
+            return None;
+        }
+        status.addons.iter().find(|step| step.name == name)
     }
 
     /// Those that an add-on depends on that were never ready here.

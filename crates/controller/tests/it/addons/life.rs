@@ -3,10 +3,10 @@
 use capt_api::addon_stack::StepState;
 use capt_api::{AddonStack, AddonStackBinding, ClusterResourceSet};
 use capt_controller::options::Options;
-use capt_testkit::{eventually, watch_until};
-use k8s_openapi::api::core::v1::ConfigMap;
+use capt_testkit::{TestCluster, eventually, watch_until};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use kube::Api;
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 
 use super::bad_input::{map, one_addon, set, workload};
@@ -244,4 +244,44 @@ async fn a_manager_that_starts_again_finds_everything_done() {
     scene.step("base", "other", "one", StepState::Failed, "ObjectClaimed").await;
     let after = scene.bindings().get("base.demo").await.unwrap();
     assert_eq!(before.metadata.resource_version, after.metadata.resource_version);
+}
+
+#[tokio::test]
+async fn a_value_is_written_as_those_need_it_who_read_it_later() {
+    let (scene, namespace) = set().await;
+    let release = format!(
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{ name: r, namespace: {namespace} }}\nspec:\n  \
+         valuesFrom: [{{ kind: Secret, name: values, valuesKey: cluster_name, targetPath: settings.clusterName }}]\n"
+    );
+    scene.put_manifests("release", &release).await;
+    let addons = json!([
+        { "name": "values", "values": [{ "name": "values", "namespace": namespace, "keys": [{ "output": "cluster_name" }] }] },
+        { "name": "release", "dependsOn": ["values"], "delivery": "Direct", "resources": [{ "kind": "ConfigMap", "name": "release" }] },
+    ]);
+    scene.put_stack("base", addons).await;
+    scene.put_cluster("demo", workload().await, json!({})).await;
+    scene.put_outputs("demo", &[("cluster_name", "123".to_owned())]).await;
+    scene.label("demo", json!({ "addons": "base" })).await;
+    // Nobody who comes later is waited for.
+    ready(&scene, "values").await;
+    let secrets: Api<Secret> = Api::namespaced(workload().await.client(), &namespace);
+    let secret = secrets.get("values").await.unwrap();
+    // Helm would take bare digits for a number.
+    assert_eq!(secret.data.unwrap()["cluster_name"].0, b"\"123\"");
+}
+
+#[tokio::test]
+async fn a_cluster_that_took_the_place_of_another_gets_everything_anew() {
+    let (scene, namespace) = set().await;
+    scene.put_manifests("manifests", &map("a", &namespace)).await;
+    scene.put_stack("base", one_addon()).await;
+    scene.put_cluster("demo", workload().await, json!({ "addons": "base" })).await;
+    ready(&scene, "one").await;
+    let other = TestCluster::start().await;
+    let made: Namespace = serde_json::from_value(json!({ "metadata": { "name": namespace } })).unwrap();
+    Api::<Namespace>::all(other.client()).create(&PostParams::default(), &made).await.unwrap();
+    scene.put_kubeconfig("demo", &other.control_plane().kubeconfig()).await;
+    let maps: Api<ConfigMap> = Api::namespaced(other.client(), &namespace);
+    watch_until("it to be in the other cluster", &maps, "a", |_| true).await;
+    ready(&scene, "one").await;
 }

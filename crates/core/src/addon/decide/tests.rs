@@ -55,7 +55,7 @@ fn with_values() -> Content {
 fn before(state: &str, reason: &str) -> Value {
     json!({
         "name": "karpenter", "state": state, "reason": reason, "since": Time(at(NOW - 50)),
-        "started": Time(at(NOW - 100)), "attempted": content().digest(), "delivered": "sha256:a", "failures": 1,
+        "message": "no answer", "started": Time(at(NOW - 100)), "attempted": content().digest(), "delivered": "sha256:a", "failures": 1,
     })
 }
 
@@ -115,6 +115,15 @@ fn trouble() -> Blocked {
 #[case::credentials_gone(
     Case { reach: Reach::Waiting("no credentials".to_owned()), before: Some(before("Ready", "AddonReady")), ..Case::default() },
     "Failed/ClusterUnreachable: no credentials")]
+#[case::still_unreachable(Case { reach: Reach::StillUnreachable("no answer".to_owned()), ..Case::default() },
+    "Failed/ClusterUnreachable: no answer")]
+#[case::still_unreachable_as_was_told(
+    Case {
+        reach: Reach::StillUnreachable("no answer".to_owned()),
+        before: Some(before("Failed", "ClusterUnreachable")),
+        ..Case::default()
+    },
+    "Rest")]
 #[case::unreachable(Case { reach: Reach::Unreachable("no answer".to_owned()), ..Case::default() },
     "Failed/ClusterUnreachable: no answer")]
 fn what_holds_it_is_told(#[case] case: Case, #[case] expected: &str) {
@@ -201,6 +210,7 @@ fn what_takes_too_long_is_told_as_failed_and_stays_so_until_it_is_ready() {
 #[case::ready_after_a_restart(before("Ready", "AddonReady"), None, "Rest")]
 #[case::ready_and_due(before("Ready", "AddonReady"), Some(NOW), "Deliver")]
 #[case::failed_and_not_due(before("Failed", "ObjectRefused"), Some(NOW + 1), "Rest")]
+#[case::reached_again(before("Failed", "ClusterUnreachable"), Some(NOW + 1), "Deliver")]
 #[case::failed_after_a_restart(before("Failed", "ObjectRefused"), None, "Deliver")]
 #[case::waiting_and_not_due(before("WaitingForReady", "AddonNotReady"), Some(NOW + 1), "Rest")]
 #[case::given_up(before("Failed", "RetriesExhausted"), Some(NOW), "Rest")]

@@ -136,7 +136,7 @@ fn where_a_stack_stands_is_told(#[case] steps: &[(&str, StepState)], #[case] exp
         _ => Reason::AddonNotReady,
     };
     let steps = steps.iter().map(|(name, state)| one(name, *state, reason(*state), "m")).collect();
-    let status = status(None, steps, &Whole::Goes, None, Some(4), &stamp());
+    let status = status(None, steps, &Whole::Goes, None, Some(4), None, &stamp());
     let ready = crate::condition::find(&status.conditions, "Ready").unwrap();
     let at = status.at.as_deref().unwrap_or("None");
     assert_eq!(format!("{}/{} {} at {at}", ready.status, ready.reason, ready.message), expected);
@@ -144,7 +144,7 @@ fn where_a_stack_stands_is_told(#[case] steps: &[(&str, StepState)], #[case] exp
 }
 
 fn binding(steps: Vec<StepStatus>) -> AddonStackBindingStatus {
-    status(None, steps, &Whole::Goes, None, None, &stamp())
+    status(None, steps, &Whole::Goes, None, None, None, &stamp())
 }
 
 #[test]
