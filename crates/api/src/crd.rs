@@ -25,6 +25,9 @@ const OWN_VERSION: &str = "v1beta1";
 /// The version that Clusters had before, and that many manifests still have.
 const EARLIER_CLUSTER_VERSION: &str = "v1beta1";
 
+/// How many expressions a selector of labels may have, and how many values each.
+const MOST_EXPRESSIONS: i64 = 100;
+
 /// What is said to whoever writes a Cluster in the earlier version.
 const WRITE_THE_NEWER_CLUSTER: &str = "Clusters of the version v1beta1 are not taken here: write \
     `apiVersion: cluster.x-k8s.io/v1beta2`, and give spec.infrastructureRef and spec.controlPlaneRef an apiGroup \
@@ -105,6 +108,7 @@ fn finished(mut crd: CustomResourceDefinition, labels: &[(&str, &str)]) -> Custo
     for version in &mut crd.spec.versions {
         if let Some(schema) = version.schema.as_mut().and_then(|schema| schema.open_api_v3_schema.as_mut()) {
             without_null(schema);
+            as_the_api_server_has_it(schema);
             without_required_message(schema);
         }
     }
@@ -120,6 +124,28 @@ fn without_required_message(schema: &mut JSONSchemaProps) {
         && let Some(required) = &mut condition.required
     {
         required.retain(|field| field != "message");
+    }
+}
+
+/// Numbers in a format that the API server knows, and selectors with an end.
+fn as_the_api_server_has_it(schema: &mut JSONSchemaProps) {
+    if schema.format.as_deref() == Some("uint32") {
+        schema.format = Some("int32".to_owned());
+    }
+    for (name, property) in schema.properties.iter_mut().flatten() {
+        if name == "matchExpressions" {
+            property.max_items = property.max_items.or(Some(MOST_EXPRESSIONS));
+            if let Some(JSONSchemaPropsOrArray::Schema(expression)) = &mut property.items {
+                let values = expression.properties.as_mut().and_then(|fields| fields.get_mut("values"));
+                values
+                    .into_iter()
+                    .for_each(|values| values.max_items = values.max_items.or(Some(MOST_EXPRESSIONS)));
+            }
+        }
+        as_the_api_server_has_it(property);
+    }
+    if let Some(JSONSchemaPropsOrArray::Schema(items)) = &mut schema.items {
+        as_the_api_server_has_it(items);
     }
 }
 
