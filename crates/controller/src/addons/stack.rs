@@ -2,12 +2,14 @@
 
 mod act;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
 use capt_api::names::condition as type_;
 use capt_api::{AddonStack, AddonStackBinding, Cluster, ClusterResourceSet};
 use capt_core::addon::members::plan;
+use capt_core::addon::names;
 use capt_core::addon::stack::{self, Member};
 use capt_core::condition::{Stamp, find};
 use capt_core::note::Note;
@@ -61,11 +63,17 @@ fn observe(stack: &AddonStack, context: &Context) -> Result<Seen, Error> {
         let what = format!("the clusters of AddonStack `{}`", key.name);
         return Err(Error::NotListed { kind: Kind::AddonStackBinding, what });
     }
-    Ok(Seen {
-        clusters: within(&context.clusters, &key.namespace),
-        bindings: within(&context.stack_bindings, &key.namespace),
-        sets: within(&context.resource_sets, &key.namespace),
-    })
+    let clusters = within(&context.clusters, &key.namespace);
+    let mut bindings = within(&context.stack_bindings, &key.namespace);
+    // What we have just made counts before the watch shows it.
+    let shown: HashSet<String> = bindings.iter().map(|binding| binding.name_any()).collect();
+    for cluster in &clusters {
+        let name = names::binding(&key.name, &cluster.name_any());
+        if !shown.contains(&name) {
+            bindings.extend(context.stack_bindings.get(Some(&key.namespace), &name));
+        }
+    }
+    Ok(Seen { clusters, bindings, sets: within(&context.resource_sets, &key.namespace) })
 }
 
 /// Every object of a namespace, as it is after our own last write.

@@ -7,6 +7,7 @@ use capt_core::addon::members::Plan;
 use capt_core::addon::names;
 use capt_core::name::is_object_name;
 use capt_core::owned_apply::Owner;
+use futures::{StreamExt, TryStreamExt, stream};
 use kube::api::{DeleteParams, Preconditions};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
@@ -15,6 +16,9 @@ use tracing::info;
 use crate::context::Context;
 use crate::error::Error;
 use crate::write::{self, ONLY_IF_ABSENT};
+
+/// How many bindings are made at the same time.
+const AT_ONCE: usize = 16;
 
 fn beside<K>(stack: &AddonStack, context: &Context) -> Api<K>
 where
@@ -42,9 +46,13 @@ pub(super) async fn carry_out(
     for set in sets.iter().filter(|set| surplus.contains(&set.name_any())) {
         delete(&beside::<ClusterResourceSet>(stack, context), *set).await?;
     }
-    for cluster in clusters.iter().filter(|cluster| bind.contains(&cluster.name_any())) {
-        create_binding(stack, cluster, context).await?;
+    let mut making = Vec::new();
+    for cluster in clusters {
+        if bind.contains(&cluster.name_any()) {
+            making.push(create_binding(stack, cluster, context));
+        }
     }
+    stream::iter(making).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await?;
     let bindings = beside::<AddonStackBinding>(stack, context);
     for name in unbind {
         let found = context.stack_bindings.get(stack.namespace().as_deref(), name);
