@@ -73,7 +73,7 @@ pub struct AddonStackBindingStatus {
     /// The stack's generation that this speaks of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack_generation: Option<i64>,
-    /// Ready, Reachable and Paused.
+    /// Ready and Paused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,
