@@ -137,9 +137,9 @@ fn as_the_api_server_has_it(schema: &mut JSONSchemaProps) {
             property.max_items = property.max_items.or(Some(MOST_EXPRESSIONS));
             if let Some(JSONSchemaPropsOrArray::Schema(expression)) = &mut property.items {
                 let values = expression.properties.as_mut().and_then(|fields| fields.get_mut("values"));
-                values
-                    .into_iter()
-                    .for_each(|values| values.max_items = values.max_items.or(Some(MOST_EXPRESSIONS)));
+                if let Some(values) = values {
+                    values.max_items = values.max_items.or(Some(MOST_EXPRESSIONS));
+                }
             }
         }
         as_the_api_server_has_it(property);
