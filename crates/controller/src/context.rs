@@ -8,6 +8,7 @@ use capt_api::{
     AddonStack, AddonStackBinding, CAPTCluster, CAPTControlPlane, Cluster, ClusterResourceSet,
     ClusterResourceSetBinding, Workspace, WorkspaceTemplate, WorkspaceTemplateApply,
 };
+pub(crate) use capt_core::condition::to_the_second;
 use futures::channel::mpsc::UnboundedSender;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use k8s_openapi::jiff::Timestamp;
@@ -91,11 +92,6 @@ impl Context {
 /// Now, to the second.
 pub(crate) fn now() -> Time {
     to_the_second(Timestamp::now())
-}
-
-/// A time to the second: what Kubernetes keeps of it.
-pub(crate) fn to_the_second(time: Timestamp) -> Time {
-    Time(Timestamp::from_second(time.as_second()).unwrap_or(time))
 }
 
 /// How often each object has failed in a row.

@@ -5,7 +5,7 @@ use capt_api::names::{OWNER_FIELD_MANAGER, label};
 use capt_core::owned_apply::{Owner, Wanted};
 use kube::Api;
 use kube::ResourceExt;
-use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
+use kube::api::{Patch, PatchParams};
 use serde_json::json;
 use tracing::info;
 
@@ -47,10 +47,6 @@ pub(crate) async fn write(
 pub(crate) async fn delete(apply: &WorkspaceTemplateApply, context: &Context) -> Result<(), Error> {
     let (namespace, name) = (apply.namespace().unwrap_or_default(), apply.name_any());
     let applies: Api<WorkspaceTemplateApply> = Api::namespaced(context.client.clone(), &namespace);
-    let preconditions = Preconditions { uid: apply.uid(), resource_version: None };
-    let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
     let doing = format!("deleting WorkspaceTemplateApply `{namespace}/{name}`");
-    Error::unless_gone(applies.delete(&name, &parameters).await.map_err(Error::api(doing)))?;
-    info!(apply = name, "asked for the apply's deletion");
-    Ok(())
+    crate::write::delete(&applies, &name, apply.uid(), &doing).await
 }

@@ -118,6 +118,13 @@ impl<K: Resource<DynamicType = ()> + Clone + Debug + 'static> Reader<K> {
         self.store.state().into_iter().filter(|object| object.0.is_ok()).map(Held::Stored).collect()
     }
 
+    /// Every readable object of a namespace that the store shows, as it is after our own last write.
+    pub(crate) fn within(&self, namespace: &str) -> Vec<Held<K>> {
+        let all = self.all().into_iter();
+        let of_namespace = all.filter(|object| object.meta().namespace.as_deref() == Some(namespace));
+        of_namespace.filter_map(|object| self.get(Some(namespace), object.meta().name.as_deref()?)).collect()
+    }
+
     /// Remembers what was written until the watch has caught up.
     pub(crate) fn remember(&self, object: K) {
         let key = key_of(object.meta());

@@ -23,6 +23,7 @@ use kube::runtime::reflector::ObjectRef;
 use kube::runtime::reflector::store::Writer;
 use kube::runtime::watcher;
 use kube::{Api, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
 use tokio::task::JoinSet;
 
 use crate::cluster::{follow_kinds, follow_owner as follow_owner_of_clusters};
@@ -30,7 +31,7 @@ use crate::context::Context;
 use crate::feed::{Heard, Source, Touch, follow, overhear, overhear_custom};
 use crate::index::{Dependency, Dependent, Name};
 use crate::metrics::Kind;
-use crate::store::{Guarded, Presence, key_of};
+use crate::store::{Guarded, Presence, Reader, key_of};
 use crate::workspace::{collect_garbage, follow_owner};
 
 /// Where objects that are to be looked at are announced.
@@ -81,10 +82,14 @@ pub(crate) fn start(context: &Arc<Context>, writers: Writers, queues: &Queues, t
     tasks.spawn(follow_clusters(Arc::clone(context), clusters, queues.clone()));
     tasks.spawn(follow_networks(Arc::clone(context), networks, queues.clone()));
     tasks.spawn(follow_control_planes(Arc::clone(context), control_planes, queues.clone()));
-    addons::follow_stacks(context, stacks, queues, tasks);
-    addons::follow_stack_bindings(context, stack_bindings, queues, tasks);
-    addons::follow_resource_sets(context, resource_sets, queues, tasks);
-    addons::follow_resource_set_bindings(context, resource_set_bindings, queues, tasks);
+    tasks.spawn(addons::follow_stacks(Arc::clone(context), stacks, queues.clone()));
+    tasks.spawn(addons::follow_stack_bindings(Arc::clone(context), stack_bindings, queues.clone()));
+    tasks.spawn(addons::follow_resource_sets(Arc::clone(context), resource_sets, queues.clone()));
+    tasks.spawn(addons::follow_resource_set_bindings(
+        Arc::clone(context),
+        resource_set_bindings,
+        queues.clone(),
+    ));
     tasks.spawn(await_workspaces(Arc::clone(context), queues.clone()));
     tasks.spawn(follow_owner_of_clusters(Arc::clone(context), queue_all_clusters(context, queues)));
     tasks.spawn(follow_kinds(Arc::clone(context), queue_all_clusters(context, queues)));
@@ -224,30 +229,58 @@ async fn follow_clusters(context: Arc<Context>, writer: Writer<Guarded<Cluster>>
     .await;
 }
 
-async fn follow_networks(context: Arc<Context>, writer: Writer<Guarded<CAPTCluster>>, queues: Queues) {
-    let source = filtered::<Guarded<CAPTCluster>>(&context, Kind::CAPTCluster);
+/// What a watch of a driver's own kind is about.
+struct Own<K: Resource<DynamicType = ()> + Clone + Debug + 'static> {
+    source: Source<Guarded<K>>,
+    known: Reader<K>,
+    writer: Writer<Guarded<K>>,
+    queue: UnboundedSender<ObjectRef<Guarded<K>>>,
+    /// What is forgotten when an object is gone.
+    dependent: fn(Name) -> Dependent,
+}
+
+/// Follows a driver's own kind: objects that have changed, but for their status, are announced, and those that are gone are
+/// forgotten. `touched` is told of every change, and whether it was more than a status.
+async fn follow_own<K>(
+    context: Arc<Context>,
+    own: Own<K>,
+    mut touched: impl FnMut(&Context, &ObjectMeta, Touch, bool) + Send,
+) where
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static,
+{
+    let Own { source, known, writer, queue, dependent } = own;
+    let kind = source.kind;
     let mut changes = Changes::default();
-    follow(
-        source,
-        context.networks.clone(),
-        writer,
-        |_| (),
-        |metadata, touch| {
-            context.networks.caught_up(metadata);
-            let key = key_of(metadata);
-            if changes.is_news(metadata, touch) {
-                match touch {
-                    Touch::There => announce_to(&queues.networks, &key),
-                    Touch::Gone => {
-                        context.index.forget(&Dependent::Network(key.clone()));
-                        context.attempts.succeeded(Kind::CAPTCluster, key.clone());
-                    }
-                }
+    let reader = known.clone();
+    let heard = |metadata: &ObjectMeta, touch| {
+        reader.caught_up(metadata);
+        let key = key_of(metadata);
+        let news = changes.is_news(metadata, touch);
+        match touch {
+            Touch::There if news => announce_to(&queue, &key),
+            Touch::Gone if news => {
+                context.index.forget(&dependent(key.clone()));
+                context.attempts.succeeded(kind, key);
             }
-            bring_up(&context, &queues, &Dependency::Network(key));
-        },
-    )
-    .await;
+            Touch::There | Touch::Gone => {}
+        }
+        touched(&context, metadata, touch, news);
+    };
+    follow(source, known, writer, |_| (), heard).await;
+}
+
+async fn follow_networks(context: Arc<Context>, writer: Writer<Guarded<CAPTCluster>>, queues: Queues) {
+    let own = Own {
+        source: filtered(&context, Kind::CAPTCluster),
+        known: context.networks.clone(),
+        writer,
+        queue: queues.networks.clone(),
+        dependent: Dependent::Network,
+    };
+    let touched = |context: &Context, metadata: &ObjectMeta, _, _| {
+        bring_up(context, &queues, &Dependency::Network(key_of(metadata)));
+    };
+    follow_own(context, own, touched).await;
 }
 
 async fn follow_control_planes(
@@ -255,29 +288,17 @@ async fn follow_control_planes(
     writer: Writer<Guarded<CAPTControlPlane>>,
     queues: Queues,
 ) {
-    let source = filtered::<Guarded<CAPTControlPlane>>(&context, Kind::CAPTControlPlane);
-    let mut changes = Changes::default();
-    follow(
-        source,
-        context.control_planes.clone(),
+    let own = Own {
+        source: filtered(&context, Kind::CAPTControlPlane),
+        known: context.control_planes.clone(),
         writer,
-        |_| (),
-        |metadata, touch| {
-            context.control_planes.caught_up(metadata);
-            let key = key_of(metadata);
-            if changes.is_news(metadata, touch) {
-                match touch {
-                    Touch::There => announce_to(&queues.control_planes, &key),
-                    Touch::Gone => {
-                        context.index.forget(&Dependent::ControlPlane(key.clone()));
-                        context.attempts.succeeded(Kind::CAPTControlPlane, key.clone());
-                    }
-                }
-            }
-            bring_up(&context, &queues, &Dependency::ControlPlane(key));
-        },
-    )
-    .await;
+        queue: queues.control_planes.clone(),
+        dependent: Dependent::ControlPlane,
+    };
+    let touched = |context: &Context, metadata: &ObjectMeta, _, _| {
+        bring_up(context, &queues, &Dependency::ControlPlane(key_of(metadata)));
+    };
+    follow_own(context, own, touched).await;
 }
 
 /// Looks at every apply again when Workspaces can be seen, since until then all of them were told to wait.

@@ -23,7 +23,7 @@ use sha2::{Digest as _, Sha256};
 
 pub(crate) use failure::{Failure, LONGEST};
 pub(crate) use kinds::Kinds;
-pub(crate) use talk::{Answer, Talk};
+pub(crate) use talk::{Answer, DEFAULT_NAMESPACE, Talk};
 
 use crate::context::Context;
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use capt_api::names::FIELD_MANAGER;
 use capt_core::owned_apply::{Belongs, Owner, belongs};
-use kube::api::{Patch, PatchParams};
+use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
 use kube::{Api, Resource};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -71,6 +71,18 @@ where
     let patched = api.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await;
     Error::unless_gone(patched.map_err(Error::api(format!("letting go of {} `{name}`", K::kind(&())))))?;
     info!(kind = %K::kind(&()), "let go of the object");
+    Ok(())
+}
+
+/// Asks for the deletion of exactly the object that was looked at: one of its name that was made since then stays.
+pub(crate) async fn delete<K>(api: &Api<K>, name: &str, uid: Option<String>, doing: &str) -> Result<(), Error>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
+{
+    let preconditions = Preconditions { uid, resource_version: None };
+    let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
+    Error::unless_gone(api.delete(name, &parameters).await.map_err(Error::api(doing)))?;
+    info!(kind = %K::kind(&()), name, "asked for its deletion");
     Ok(())
 }
 

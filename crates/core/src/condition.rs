@@ -2,6 +2,7 @@
 
 use capt_api::names::Reason;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use k8s_openapi::jiff::Timestamp;
 
 use crate::apply::Blocked;
 
@@ -96,6 +97,11 @@ pub fn upsert(conditions: &mut Vec<Condition>, mut next: Condition) {
     }
 }
 
+/// A time to the second: what Kubernetes keeps of it.
+pub fn to_the_second(time: Timestamp) -> Time {
+    Time(Timestamp::from_second(time.as_second()).unwrap_or(time))
+}
+
 /// At most `limit` bytes of `text`, ended by an ellipsis where something is missing.
 pub fn cut(text: &str, limit: usize) -> String {
     const ELLIPSIS: &str = "…";
@@ -111,7 +117,6 @@ pub fn cut(text: &str, limit: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::jiff::Timestamp;
     use rstest::rstest;
 
     use super::*;

@@ -1,5 +1,7 @@
 //! Digests of JSON trees: equal trees have equal digests, whatever the order of their keys.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -21,7 +23,15 @@ pub fn short_digest<'text>(texts: impl IntoIterator<Item = &'text str>, digits: 
     hex
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+/// A number for a text, the same in every process: to tell texts apart in memory, or to spread what would happen at once.
+pub fn number(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Bytes as people read them.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         // Writing to a String cannot fail.

@@ -22,6 +22,8 @@ use capt_api::resource_set::{ResourceKind, ResourceReference};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::digest::hexadecimal;
+
 pub use duplicate::{Duplicate, duplicates};
 pub use key::ObjectKey;
 pub use order::order;
@@ -168,14 +170,9 @@ impl Found {
 
 /// Cluster API's digest of a `ConfigMap` or Secret: of its values in the order of their keys, and of nothing else.
 pub fn hash<Text: AsRef<[u8]>>(data: &BTreeMap<String, Text>) -> String {
-    use fmt::Write as _;
     let mut hasher = Sha256::new();
     for text in data.values() {
         hasher.update(text.as_ref());
     }
-    hasher.finalize().iter().fold("sha256:".to_owned(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    format!("sha256:{}", hexadecimal(&hasher.finalize()))
 }

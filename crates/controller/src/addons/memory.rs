@@ -27,6 +27,8 @@ pub(super) struct Memory {
     pub(super) listener: Option<Listener>,
     /// How often in a row the cluster could not be reached, and when it is tried again.
     pub(super) unreachable: Option<(u32, Timestamp, String)>,
+    /// How often in a row something was still there that is to be taken away.
+    pub(super) removals: u32,
 }
 
 /// What is remembered of one add-on in one cluster.

@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::events;
 use crate::index::{Dependency, Dependent};
 use crate::metrics::{Kind, Outcome};
-use crate::store::{Held, Reader, key_of};
+use crate::store::{Held, key_of};
 use crate::write;
 
 /// Brings one stack in line.
@@ -63,8 +63,8 @@ fn observe(stack: &AddonStack, context: &Context) -> Result<Seen, Error> {
         let what = format!("the clusters of AddonStack `{}`", key.name);
         return Err(Error::NotListed { kind: Kind::AddonStackBinding, what });
     }
-    let clusters = within(&context.clusters, &key.namespace);
-    let mut bindings = within(&context.stack_bindings, &key.namespace);
+    let clusters = context.clusters.within(&key.namespace);
+    let mut bindings = context.stack_bindings.within(&key.namespace);
     // What we have just made counts before the watch shows it.
     let shown: HashSet<String> = bindings.iter().map(|binding| binding.name_any()).collect();
     for cluster in &clusters {
@@ -73,17 +73,7 @@ fn observe(stack: &AddonStack, context: &Context) -> Result<Seen, Error> {
             bindings.extend(context.stack_bindings.get(Some(&key.namespace), &name));
         }
     }
-    Ok(Seen { clusters, bindings, sets: within(&context.resource_sets, &key.namespace) })
-}
-
-/// Every object of a namespace, as it is after our own last write.
-fn within<K>(known: &Reader<K>, namespace: &str) -> Vec<Held<K>>
-where
-    K: kube::Resource<DynamicType = ()> + Clone + std::fmt::Debug + 'static,
-{
-    let all = known.all().into_iter();
-    let of_namespace = all.filter(|object| object.meta().namespace.as_deref() == Some(namespace));
-    of_namespace.filter_map(|object| known.get(Some(namespace), object.meta().name.as_deref()?)).collect()
+    Ok(Seen { clusters, bindings, sets: context.resource_sets.within(&key.namespace) })
 }
 
 async fn bring_in_line(stack: &AddonStack, context: &Context) -> Result<(), Error> {

@@ -10,7 +10,7 @@ use capt_core::cluster::decide::{Step, Target};
 use capt_core::cluster::observed::Role;
 use capt_core::tie::label_value;
 use k8s_openapi::NamespaceResourceScope;
-use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
+use kube::api::{Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -141,13 +141,8 @@ where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
 {
     let Target { role, name, uid, .. } = target;
-    let preconditions = Preconditions { uid: uid.clone(), resource_version: None };
-    let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
     let doing = format!("deleting {} `{name}`", role.kind());
-    let deleted = beside::<K>(cluster, context).delete(name, &parameters).await.map_err(Error::api(doing));
-    Error::unless_gone(deleted)?;
-    info!(kind = role.kind(), name, "asked for its deletion");
-    Ok(())
+    write::delete(&beside::<K>(cluster, context), name, uid.clone(), &doing).await
 }
 
 async fn release(cluster: &Cluster, context: &Context) -> Result<Done, Error> {

@@ -2,7 +2,6 @@
 //!
 //! A question may take long, so it is a task of its own that brings the control plane up when there is an answer.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use capt_core::condition::cut;
 use capt_core::control_plane::connection::{Access, EksAccess, Source};
 use capt_core::control_plane::secrets::WantedSecret;
 use capt_core::control_plane::status::Probe;
+use capt_core::digest::number;
 use capt_core::kubernetes_version::is_rolling_out;
 use k8s_openapi::jiff::Timestamp;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -55,7 +55,7 @@ pub(super) async fn look(
 ) -> Looked {
     let Some(secret) = credentials::kubeconfig(wanted) else { return Looked { answer: None, next: None } };
     let key = key_of(&control_plane.metadata);
-    let question = digest(secret.content.expose_secret());
+    let question = number(secret.content.expose_secret());
     let now = context.now();
     let pace = Pace { wanted: &control_plane.spec.version, embedded: context.cluster_serving.is_ours() };
     let (answer, next, asks) = context.credentials.with(&key, |memory| {
@@ -93,12 +93,6 @@ pub(super) async fn look(
     Looked { answer, next }
 }
 
-fn digest(kubeconfig: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    kubeconfig.hash(&mut hasher);
-    hasher.finish()
-}
-
 /// How often a cluster is asked.
 struct Pace<'spec> {
     /// The version that was asked for.
@@ -123,7 +117,7 @@ impl Pace<'_> {
             (false, true) => EMBEDDED,
             (false, false) => INTERVAL,
         };
-        let spread = digest(&format!("{}/{}", key.namespace, key.name)) % (interval.as_secs() / 5);
+        let spread = number(&format!("{}/{}", key.namespace, key.name)) % (interval.as_secs() / 5);
         interval.saturating_sub(Duration::from_secs(spread))
     }
 }

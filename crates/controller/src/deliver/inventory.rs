@@ -3,16 +3,14 @@
 //!
 //! It is written before an object is brought, so that nothing is ever in the cluster that nobody knows of.
 
-use std::fmt::Write as _;
-
 use capt_api::names::{MANAGED_BY_CAPT, Reason, label};
 use capt_core::addon::names::field_manager;
+use capt_core::digest::short_digest;
 use capt_core::manifest::ObjectKey;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::GetParams;
 use kube::discovery::{ApiResource, Scope};
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
 use super::bring::{Delivery, Obstacle};
 use super::look::{claim_of, unless_absent};
@@ -24,6 +22,8 @@ use crate::workload::{Failure, Talk};
 
 /// Where inventories are.
 const NAMESPACE: &str = "kube-system";
+/// How many digits keep the names of lists apart.
+const DIGITS: usize = 16;
 /// The key of the list.
 const KEY: &str = "objects";
 /// What a `ConfigMap` can hold, less some room for the rest of it.
@@ -107,18 +107,13 @@ pub(crate) async fn write(
     }
 }
 
+/// Where the list of what a claim brings is kept.
 fn location(claim: &str) -> Location {
-    let digest = Sha256::digest(claim.as_bytes());
-    let digits = digest.iter().take(8).fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
     let key = ObjectKey {
         api_version: "v1".to_owned(),
         kind: "ConfigMap".to_owned(),
         namespace: Some(NAMESPACE.to_owned()),
-        name: format!("capt-addon-{digits}"),
+        name: format!("capt-addon-{}", short_digest([claim], DIGITS)),
     };
     Location::new(&key, ApiResource::erase::<ConfigMap>(&()), &Scope::Namespaced)
 }

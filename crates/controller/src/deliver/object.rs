@@ -8,10 +8,10 @@ use kube::core::{DynamicObject, Request};
 use kube::discovery::{ApiResource, Scope};
 use serde_json::{Map, Value, json};
 
+use crate::workload::DEFAULT_NAMESPACE;
+
 /// What the API server takes as a name, whatever the kind.
 const LONGEST_NAME: usize = 253;
-/// Where objects go that do not say where.
-const DEFAULT_NAMESPACE: &str = "default";
 
 /// Where an object is in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]

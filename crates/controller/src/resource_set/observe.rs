@@ -105,10 +105,8 @@ fn selected(
         let what = format!("a Cluster in the namespace `{namespace}`");
         return Err(Error::NotListed { kind: Kind::Cluster, what });
     }
-    let all = context.clusters.all().into_iter();
-    let mut selected: Vec<_> = all
-        .filter(|cluster| cluster.metadata.namespace.as_deref() == Some(namespace) && selects(set, cluster))
-        .collect();
+    let mut selected = context.clusters.within(namespace);
+    selected.retain(|cluster| selects(set, cluster));
     selected.sort_by_key(|cluster| cluster.name_any());
     Ok(selected)
 }
@@ -124,9 +122,7 @@ fn bindings(
         let what = format!("what ClusterResourceSet `{}` has brought", key.name);
         return Err(Error::NotListed { kind: Kind::ClusterResourceSetBinding, what });
     }
-    let all = known.all().into_iter();
-    let within = all.filter(|found| found.metadata.namespace.as_ref() == Some(&key.namespace));
-    Ok(within.filter_map(|found| known.get(Some(&key.namespace), &found.name_any())).collect())
+    Ok(known.within(&key.namespace))
 }
 
 /// Bindings that name the set although their Clusters are not selected. What is paused is left as it is.

@@ -4,13 +4,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use capt_core::condition::cut;
+use capt_core::manifest::ObjectKey;
 use http::Request;
 use http::header::DATE;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::jiff::Timestamp;
 use k8s_openapi::jiff::fmt::rfc2822::DateTimeParser;
 use kube::client::Body;
-use kube::core::{Status, request};
+use kube::core::{DynamicObject, Status, request};
 use kube::discovery::{ApiResource, Scope};
 use kube::runtime::wait::await_condition;
 use kube::{Api, Client};
@@ -18,6 +19,9 @@ use serde::de::DeserializeOwned;
 
 use super::failure::LONGEST;
 use super::{Failure, Workload};
+
+/// Where objects are that do not say where.
+pub(crate) const DEFAULT_NAMESPACE: &str = "default";
 
 /// One conversation with a cluster.
 pub(crate) struct Talk<'cluster> {
@@ -66,6 +70,18 @@ impl<'cluster> Talk<'cluster> {
         kind: &str,
     ) -> Result<Option<(ApiResource, Scope)>, Failure> {
         self.workload.kinds.resolve(self, api_version, kind).await
+    }
+
+    /// Objects of the kind of one, where that one is; `None` where the cluster does not serve the kind.
+    pub(crate) async fn beside(&self, key: &ObjectKey) -> Result<Option<Api<DynamicObject>>, Failure> {
+        let found = self.resolve(&key.api_version, &key.kind).await?;
+        Ok(found.map(|(resource, scope)| match scope {
+            Scope::Cluster => Api::all_with(self.client(), &resource),
+            Scope::Namespaced => {
+                let namespace = key.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
+                Api::namespaced_with(self.client(), namespace, &resource)
+            }
+        }))
     }
 
     /// Forgets how objects of a group and version are reached.

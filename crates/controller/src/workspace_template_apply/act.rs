@@ -6,7 +6,7 @@ use capt_core::apply::decide::{Mode, Observed, Record, Step};
 use capt_core::apply::render::Rendered;
 use capt_core::standing::cluster_name;
 use capt_core::tie::{self, ApplyKey};
-use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
+use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 use tracing::info;
@@ -143,12 +143,7 @@ fn workspace(apply: &WorkspaceTemplateApply, name: &str, mode: &Mode, rendered: 
 
 async fn delete(name: &str, uid: Option<String>, context: &Context) -> Result<(), Error> {
     let workspaces: Api<Workspace> = Api::all(context.client.clone());
-    let preconditions = Preconditions { uid, resource_version: None };
-    let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
-    let doing = format!("deleting Workspace `{name}`");
-    Error::unless_gone(workspaces.delete(name, &parameters).await.map_err(Error::api(doing)))?;
-    info!(workspace = name, "asked for the Workspace's deletion");
-    Ok(())
+    write::delete(&workspaces, name, uid, &format!("deleting Workspace `{name}`")).await
 }
 
 /// The Workspace stays and is nobody's: owners of ours are taken away first, so that garbage collection leaves it alone.

@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use super::decide::{Facts, Progress, Verdict, failures, is_same};
 use super::pace;
-use crate::condition::{Stamp, Statement, Truth, cut, upsert};
+use crate::condition::{Stamp, Statement, Truth, cut, to_the_second, upsert};
 use crate::note::Note;
 
 /// How much of a reason is told.
@@ -19,7 +19,7 @@ pub fn step(
     verdict: &Verdict,
     values: Vec<ValuesStatus>,
 ) -> StepStatus {
-    let now = Time(to_the_second(facts.now));
+    let now = to_the_second(facts.now);
     let before = facts.before;
     let content = facts.content.as_ref().ok();
     let failures = if is_attempt(verdict) { failures(facts).saturating_add(1) } else { 0 };
@@ -99,10 +99,6 @@ fn started(facts: &Facts<'_>, verdict: &Verdict, now: &Time) -> Option<Time> {
         true if anew => Some(now.clone()),
         true => before.or_else(|| Some(now.clone())),
     }
-}
-
-fn to_the_second(time: k8s_openapi::jiff::Timestamp) -> k8s_openapi::jiff::Timestamp {
-    k8s_openapi::jiff::Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 /// The add-on at which a stack stands in a cluster: what failed first, then what is blocked, then what is not ready.

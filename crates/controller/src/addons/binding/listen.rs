@@ -8,9 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use capt_core::manifest::ObjectKey;
 use futures::future::select_all;
 use futures::{FutureExt, StreamExt};
-use kube::Api;
-use kube::api::{DynamicObject, WatchEvent, WatchParams};
-use kube::discovery::Scope;
+use kube::api::{WatchEvent, WatchParams};
 use kube::runtime::reflector::ObjectRef;
 use tokio::task::AbortHandle;
 
@@ -84,15 +82,9 @@ pub(super) fn listen(
 async fn change(workload: &Workload, awaited: &Awaited) {
     let Awaited { key, version } = awaited;
     let talk = workload.talk();
-    let Ok(Some((resource, scope))) = talk.resolve(&key.api_version, &key.kind).await else {
+    let Ok(Some(api)) = talk.beside(key).await else {
         // Its kind is not there yet: the next look finds out.
         return std::future::pending().await;
-    };
-    let api: Api<DynamicObject> = match scope {
-        Scope::Cluster => Api::all_with(talk.client(), &resource),
-        Scope::Namespaced => {
-            Api::namespaced_with(talk.client(), key.namespace.as_deref().unwrap_or("default"), &resource)
-        }
     };
     let parameters = WatchParams::default().fields(&format!("metadata.name={}", key.name));
     let from = version.as_deref().unwrap_or(FROM_NOW);

@@ -8,9 +8,7 @@ use capt_core::manifest::{Manifest, ObjectKey};
 use capt_core::readiness::{self, Health, State};
 use capt_core::values::Wanted;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use kube::Api;
-use kube::api::{DynamicObject, Patch, PatchParams};
-use kube::discovery::Scope;
+use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 
 use super::listen::Awaited;
@@ -152,19 +150,13 @@ async fn consumer(
 
 /// Asks Flux to look at a `HelmRelease` at once.
 async fn ask(talk: &Talk<'_>, claim: &str, key: &ObjectKey, token: &str) -> Result<(), Failure> {
-    let Some((resource, scope)) = talk.resolve(&key.api_version, &key.kind).await? else { return Ok(()) };
+    let Some(releases) = talk.beside(key).await? else { return Ok(()) };
     let patch = json!({
         "apiVersion": key.api_version, "kind": key.kind,
         "metadata": { "name": key.name, "annotations": { annotation::FLUX_REQUESTED_AT: token } },
     });
-    let api: Api<DynamicObject> = match scope {
-        Scope::Cluster => Api::all_with(talk.client(), &resource),
-        Scope::Namespaced => {
-            Api::namespaced_with(talk.client(), key.namespace.as_deref().unwrap_or("default"), &resource)
-        }
-    };
     let parameters = PatchParams::apply(&format!("{}-request", field_manager(claim))).force();
-    talk.ask(api.patch_metadata(&key.name, &parameters, &Patch::Apply(patch))).await.map(drop)
+    talk.ask(releases.patch_metadata(&key.name, &parameters, &Patch::Apply(patch))).await.map(drop)
 }
 
 pub(super) fn unreachable(failure: &Failure) -> Blocked {

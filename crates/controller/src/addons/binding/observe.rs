@@ -87,9 +87,9 @@ fn note_inputs(
     use capt_api::resource_set::ResourceKind;
     let named = stack.spec.addons.iter().flat_map(|addon| &addon.resources);
     let named = named.map(|resource| (resource.kind, resource.name.clone()));
-    let sets = context.resource_sets.all();
-    let of_sets = sets.iter().filter(|set| set.metadata.namespace.as_deref() == Some(&key.namespace));
-    let of_sets = of_sets.flat_map(|set| set.spec.resources.iter().map(|one| (one.kind, one.name.clone())));
+    let sets = context.resource_sets.within(&key.namespace);
+    let of_sets =
+        sets.iter().flat_map(|set| set.spec.resources.iter().map(|one| (one.kind, one.name.clone())));
     for (kind, name) in named.chain(of_sets).filter(|(_, name)| is_object_name(name)) {
         let name = Name::new(&key.namespace, name);
         notes.on(match kind {

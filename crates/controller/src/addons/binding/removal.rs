@@ -11,8 +11,6 @@ use capt_core::addon::pace;
 use capt_core::addon::status::Whole;
 use capt_core::apply::Blocked;
 use capt_core::manifest::ObjectKey;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use kube::api::{DeleteParams, Preconditions};
 use kube::{Api, ResourceExt};
 use tracing::info;
 
@@ -29,11 +27,8 @@ use crate::write;
 /// Deletes a binding that nobody asks for any more.
 pub(super) async fn delete_itself(binding: &AddonStackBinding, context: &Context) -> Result<(), Error> {
     let name = binding.name_any();
-    let preconditions = Preconditions { uid: binding.uid(), resource_version: None };
-    let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
-    let deleted = bindings(binding, context).delete(&name, &parameters).await.map(drop);
     let doing = format!("deleting AddonStackBinding `{name}`");
-    Error::unless_gone(deleted.map_err(Error::api(doing))).map(drop)
+    write::delete(&bindings(binding, context), &name, binding.uid(), &doing).await
 }
 
 fn bindings(binding: &AddonStackBinding, context: &Context) -> Api<AddonStackBinding> {
@@ -97,9 +92,8 @@ pub(super) async fn take_away(
         return Ok(None);
     }
     left.reverse();
-    let looks = memory.unreachable.as_ref().map_or(0, |(failures, ..)| *failures);
-    memory.unreachable = Some((looks.saturating_add(1), now, String::new()));
-    let next = now.checked_add(pace::look_again(looks)).ok();
+    let next = now.checked_add(pace::look_again(memory.removals)).ok();
+    memory.removals = memory.removals.saturating_add(1);
     Ok(Some(Told { steps: left, whole: Whole::Removing, cluster: None, notes: Vec::new(), next }))
 }
 
@@ -123,8 +117,7 @@ async fn away(
         Ok(Some(message)) => (Reason::Removing, message, 0),
         Err(blocked) => (blocked.reason, blocked.message, step.failures.saturating_add(1)),
     };
-    let since =
-        if step.state == StepState::Removing { step.since.clone() } else { Time(to_the_second(now).0) };
+    let since = if step.state == StepState::Removing { step.since.clone() } else { to_the_second(now) };
     Some(StepStatus {
         state: StepState::Removing,
         since,

@@ -49,24 +49,20 @@ pub(super) async fn tell_cluster(namespace: &str, name: &str, context: &Context)
     if cluster.metadata.deletion_timestamp.is_some() {
         return Ok(());
     }
-    let all = context.stack_bindings.all();
-    let mut names: Vec<_> = all
-        .iter()
-        .filter(|binding| binding.metadata.namespace.as_deref() == Some(namespace))
-        .filter(|binding| binding.spec.cluster_name == name && binding.metadata.deletion_timestamp.is_none())
-        .filter_map(|binding| context.stack_bindings.get(Some(namespace), &binding.name_any()))
-        .collect();
-    names.sort_by(|one, other| one.spec.stack_name.cmp(&other.spec.stack_name));
+    let mut bindings = context.stack_bindings.within(namespace);
+    bindings
+        .retain(|binding| binding.spec.cluster_name == name && binding.metadata.deletion_timestamp.is_none());
+    bindings.sort_by(|one, other| one.spec.stack_name.cmp(&other.spec.stack_name));
     let before = cluster.status.as_ref().and_then(|status| find(&status.conditions, type_::ADDONS_READY));
-    let conditions = if names.is_empty() {
+    let conditions = if bindings.is_empty() {
         match before {
             None => return Ok(()),
             // No stack selects the Cluster any more.
             Some(_) => json!([]),
         }
     } else {
-        let bindings = names.iter().map(|one| (one.spec.stack_name.as_str(), one.status.as_ref()));
-        let (truth, reason, message) = of_cluster(bindings);
+        let told = bindings.iter().map(|one| (one.spec.stack_name.as_str(), one.status.as_ref()));
+        let (truth, reason, message) = of_cluster(told);
         let stamp = Stamp { generation: cluster.metadata.generation, now: now() };
         let mut next = condition(type_::ADDONS_READY, truth, reason, &message, &stamp);
         if let Some(before) = before {

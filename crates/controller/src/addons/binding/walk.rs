@@ -1,7 +1,6 @@
 //! Goes through the add-ons of a stack in their order: each is observed, decided about and brought on as far as it goes.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use capt_api::addon_stack::{Addon, StepState, StepStatus, ValuesStatus};
@@ -15,6 +14,7 @@ use capt_core::addon::route::{Route, route};
 use capt_core::addon::sets::{Now, Written, sets};
 use capt_core::addon::status::{self, Whole};
 use capt_core::apply::Blocked;
+use capt_core::digest::number;
 use capt_core::note::Note;
 use k8s_openapi::jiff::Timestamp;
 use kube::ResourceExt;
@@ -26,7 +26,7 @@ use super::listen::{Awaited, Listener, listen};
 use super::reach::reach;
 use crate::context::Context;
 use crate::error::Error;
-use crate::store::{Held, key_of};
+use crate::store::key_of;
 use crate::workload::Workload;
 
 /// More rounds than an add-on has things to do mean that somebody works against us.
@@ -40,7 +40,7 @@ pub(super) async fn walk(
     memory: &mut Memory,
     context: &Arc<Context>,
 ) -> Result<Told, Error> {
-    let held = sets_of(binding, context);
+    let held = context.resource_sets.within(&binding.namespace().unwrap_or_default());
     let sets: Vec<&ClusterResourceSet> = held.iter().map(|set| &**set).collect();
     let (reach, workload) = reach(binding, cluster, memory, context).await?;
     let found = workload.as_ref().map(|workload| workload.identity().name());
@@ -72,13 +72,6 @@ pub(super) async fn walk(
     walk.listen();
     let next = walk.next();
     Ok(Told { steps: walk.steps, whole: Whole::Goes, cluster: walk.cluster, notes: walk.notes, next })
-}
-
-/// The `ClusterResourceSets` of a namespace.
-fn sets_of(binding: &AddonStackBinding, context: &Context) -> Vec<Held<ClusterResourceSet>> {
-    let namespace = binding.namespace();
-    let all = context.resource_sets.all().into_iter();
-    all.filter(|set| set.metadata.namespace == namespace).collect()
 }
 
 /// One way through the add-ons.
@@ -318,7 +311,7 @@ impl Walk<'_> {
     }
 
     fn drift_interval(&self) -> std::time::Duration {
-        let seed = spread(self.binding.metadata.uid.as_deref().unwrap_or_default());
+        let seed = number(self.binding.metadata.uid.as_deref().unwrap_or_default());
         pace::drift_interval(&self.stack.spec.drift_interval, seed)
     }
 
@@ -328,11 +321,4 @@ impl Walk<'_> {
         let unreachable = self.memory.unreachable.as_ref().map(|(_, until, _)| *until);
         dues.chain(unreachable).min()
     }
-}
-
-/// A number of the binding's own, so that a fleet is not asked in the same second.
-fn spread(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
 }

@@ -8,7 +8,6 @@ use capt_core::addon::names;
 use capt_core::name::is_object_name;
 use capt_core::owned_apply::Owner;
 use futures::{StreamExt, TryStreamExt, stream};
-use kube::api::{DeleteParams, Preconditions};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
 use tracing::info;
@@ -161,9 +160,6 @@ where
     if object.meta().deletion_timestamp.is_some() || !is_object_name(&name) {
         return Ok(());
     }
-    let preconditions = Preconditions { uid: object.meta().uid.clone(), resource_version: None };
-    let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
-    let deleted = api.delete(&name, &parameters).await.map(drop);
     let doing = format!("deleting {} `{name}`", K::kind(&()));
-    Error::unless_gone(deleted.map_err(Error::api(doing))).map(drop)
+    write::delete(api, &name, object.meta().uid.clone(), &doing).await
 }

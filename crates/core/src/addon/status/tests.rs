@@ -19,6 +19,13 @@ fn stamp() -> Stamp {
 }
 
 fn after(before: Option<Value>, progress: &Progress, state: StepState, reason: Reason) -> StepStatus {
+    with_facts(before, |facts| {
+        step(facts, progress, &Verdict { state, reason, message: "m".to_owned() }, Vec::new())
+    })
+}
+
+/// What is known of an add-on of which this was told before.
+fn with_facts<T>(before: Option<Value>, look: impl FnOnce(&Facts<'_>) -> T) -> T {
     let addon =
         serde_json::from_value(json!({ "name": "flux", "gateLabel": "x", "removal": "Delete" })).unwrap();
     let before: Option<StepStatus> = before.map(|before| serde_json::from_value(before).unwrap());
@@ -35,7 +42,7 @@ fn after(before: Option<Value>, progress: &Progress, state: StepState, reason: R
         due: None,
         now: at(NOW).0,
     };
-    step(&facts, progress, &Verdict { state, reason, message: "m".to_owned() }, Vec::new())
+    look(&facts)
 }
 
 fn content() -> Content {
@@ -188,23 +195,8 @@ fn a_cluster_is_told_the_worst_of_its_stacks() {
 #[test]
 fn what_was_repaired_is_told_and_what_is_brought_for_the_first_time_is_not() {
     let told = |before: Option<Value>, written: usize| {
-        let addon = serde_json::from_value(json!({ "name": "flux", "gateLabel": "x" })).unwrap();
-        let before: Option<StepStatus> = before.map(|before| serde_json::from_value(before).unwrap());
-        let facts = Facts {
-            addon: &addon,
-            before: before.as_ref(),
-            missing: Vec::new(),
-            gate: Gate::None,
-            route: &Route::Direct,
-            content: Ok(content()),
-            reach: Reach::Open,
-            sets: Sets::Applied { remark: None },
-            requested: false,
-            due: None,
-            now: at(NOW).0,
-        };
         let progress = Progress { delivered: Some(Ok(written)), ..Progress::default() };
-        repaired(&facts, &progress).map(|note| note.message)
+        with_facts(before, |facts| repaired(facts, &progress)).map(|note| note.message)
     };
     let message = "`flux`: 2 objects had been changed in the cluster and were brought in line".to_owned();
     assert_eq!(told(Some(before("Ready", 0)), 2), Some(message));
