@@ -54,6 +54,9 @@ pub struct AddonStackSpec {
     #[schemars(length(max = 32))]
     #[x_kube(validation = Rule::new("self.matches('^([0-9]+(ms|s|m|h))+$') && duration(self) >= duration('10s') && duration(self) <= duration('24h')").message("driftInterval is between 10s and 24h, for example 10m"))]
     pub drift_interval: String,
+    /// What happens where versions in the manifests do not go together, or not with the cluster's Kubernetes.
+    #[serde(default)]
+    pub compatibility: Compatibility,
     /// The add-ons.
     #[schemars(length(min = 1, max = 32))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
@@ -62,6 +65,18 @@ pub struct AddonStackSpec {
 
 fn default_drift_interval() -> String {
     "10m".to_owned()
+}
+
+/// What happens where versions do not go together.
+#[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Compatibility {
+    /// It is told, and the add-ons are brought all the same.
+    #[default]
+    Warn,
+    /// It is told, and what is not there yet is not brought.
+    Refuse,
+    /// Nothing is said.
+    Ignore,
 }
 
 /// One add-on.

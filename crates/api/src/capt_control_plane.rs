@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::before_destroy::BeforeDestroy;
 use crate::crossplane::free_object;
 use crate::endpoint::Endpoint;
 use crate::reference::TemplateReference;
@@ -60,6 +61,9 @@ pub struct CAPTControlPlaneSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253))]
     pub workspace_template_apply_name: Option<String>,
+    /// What is taken down in the cluster before Terraform destroys it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before_destroy: Option<BeforeDestroy>,
 }
 
 /// What the module is told about the control plane.
@@ -353,4 +357,7 @@ pub struct CAPTControlPlaneTemplateResourceSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253))]
     pub workspace_template_apply_name: Option<String>,
+    /// What is taken down in the cluster before Terraform destroys it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before_destroy: Option<BeforeDestroy>,
 }

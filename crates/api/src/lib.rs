@@ -6,6 +6,7 @@
 #![expect(clippy::duplicated_attributes, reason = "each printcolumn has a type_")]
 
 pub mod addon_stack;
+pub mod before_destroy;
 pub mod capi;
 pub mod capt_cluster;
 pub mod capt_control_plane;

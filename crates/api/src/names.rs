@@ -180,6 +180,8 @@ pub mod annotation {
     pub const REQUESTED_AT: &str = "capt.cluster.x-k8s.io/requested-at";
     /// Flux: a new value asks for a reconcile.
     pub const FLUX_REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
+    /// On a `WorkspaceTemplateApply`: what `capt migrate` has begun and not finished, as JSON.
+    pub const MIGRATION: &str = "capt.cluster.x-k8s.io/migration";
     /// On a `WorkspaceTemplate`: `"true"` carries the module to the Workspace although CAPT cannot read it.
     pub const SKIP_MODULE_CHECK: &str = "capt.cluster.x-k8s.io/skip-module-check";
 }

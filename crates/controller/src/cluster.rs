@@ -17,7 +17,7 @@ use kube::runtime::controller::Action;
 
 use act::Done;
 
-use crate::context::Context;
+use crate::context::{A_MOMENT, Context};
 use crate::error::Error;
 use crate::index::Dependent;
 use crate::metrics::{Kind, Outcome};
@@ -53,15 +53,15 @@ pub(crate) async fn reconcile(cluster: Cluster, context: Arc<Context>) -> Result
     }
     let result = rounds(cluster, &context).await;
     let outcome = match &result {
-        Ok(Step::Settled) => Outcome::Settled,
+        Ok((Step::Settled, _)) => Outcome::Settled,
         Ok(_) => Outcome::Waiting,
         Err(_) => Outcome::Failed,
     };
     context.metrics.reconciled(Kind::Cluster, outcome, started.elapsed());
     match result {
-        Ok(_) => {
+        Ok((_, next)) => {
             context.attempts.succeeded(Kind::Cluster, key);
-            Ok(Action::await_change())
+            Ok(next)
         }
         Err(error) => {
             context.metrics.failed(Kind::Cluster, error.reason());
@@ -76,7 +76,7 @@ fn is_for_us(cluster: &Cluster, context: &Context) -> bool {
     wanted.is_none_or(|wanted| cluster.labels().get(label::WATCH_FILTER) == Some(wanted))
 }
 
-async fn rounds(mut cluster: Cluster, context: &Context) -> Result<Step, Error> {
+async fn rounds(mut cluster: Cluster, context: &Context) -> Result<(Step, Action), Error> {
     let mut round = 1;
     loop {
         cluster = context.clusters.newest(cluster);
@@ -87,7 +87,11 @@ async fn rounds(mut cluster: Cluster, context: &Context) -> Result<Step, Error> 
             round += 1;
             continue;
         }
+        // What was just taken hold of for the first time mostly has more to tell in a moment.
+        if round > 1 && step == Step::Settled && cluster.status.is_none() {
+            return Ok((step, Action::requeue(A_MOMENT)));
+        }
         report::report(&cluster, &seen, &step, done, context).await?;
-        return Ok(step);
+        return Ok((step, Action::await_change()));
     }
 }

@@ -32,6 +32,9 @@ use crate::store::{Guarded, Held, Reader};
 use crate::workload::Workloads;
 use crate::workspace::Terraform;
 
+/// How long a first status waits for what is about to come, so that one write tells both.
+pub(crate) const A_MOMENT: Duration = Duration::from_millis(200);
+
 /// What every driver has at hand.
 pub(crate) struct Context {
     pub(crate) client: Client,

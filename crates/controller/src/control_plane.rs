@@ -1,6 +1,7 @@
 //! The driver of `CAPTControlPlane`: observe → decide → act, then its credentials, then report.
 
 mod act;
+mod clearing;
 mod credentials;
 mod observe;
 mod probe;
@@ -19,7 +20,7 @@ use kube::runtime::controller::Action;
 use act::Done;
 pub(crate) use credentials::Credentials;
 
-use crate::context::Context;
+use crate::context::{A_MOMENT, Context};
 use crate::error::Error;
 use crate::metrics::{Kind, Outcome};
 use crate::rbac::rule;
@@ -78,7 +79,8 @@ async fn rounds(
     let mut round = 1;
     loop {
         control_plane = context.control_planes.newest(control_plane);
-        let seen = observe::observe(&control_plane, context);
+        let clearing::Looked { inside, next: look } = clearing::look(&control_plane, context).await;
+        let seen = observe::observe(&control_plane, inside, context);
         let step = match &seen {
             Ok(seen) => decide(&control_plane, &seen.observed),
             Err(error) => Step::Hold { blocked: error.blocked(), until: None },
@@ -98,6 +100,7 @@ async fn rounds(
         // The endpoint may have been written: what is told now speaks of the spec as it is then.
         control_plane = context.control_planes.newest(control_plane);
         let next = next_look(&step, &control_plane, seen.as_ref().ok(), &kept, context.now());
+        let next = next.into_iter().chain(look).min();
         let failed = kept.error.is_some() || seen.is_err();
         let (seen, error) = match seen {
             Ok(seen) => (Some(seen), None),
@@ -119,7 +122,8 @@ fn hands_out(step: &Step) -> bool {
         | Step::Hold { .. }
         | Step::Write { .. }
         | Step::Settled
-        | Step::DeleteApply
+        | Step::AwaitClearing { .. }
+        | Step::DeleteApply { .. }
         | Step::AwaitDeletion { .. } => true,
     }
 }
@@ -133,7 +137,7 @@ fn next_look(
     now: Timestamp,
 ) -> Option<Timestamp> {
     let held = match step {
-        Step::Hold { until, .. } => *until,
+        Step::Hold { until, .. } | Step::AwaitClearing { until, .. } => *until,
         _ => None,
     };
     let apply = seen.and_then(|seen| seen.apply.as_ref());
@@ -143,7 +147,11 @@ fn next_look(
         }
         _ => None,
     };
-    [held, late.filter(|deadline| *deadline > now), kept.next].into_iter().flatten().min()
+    let soon = match step {
+        Step::Write { .. } if report::is_beginning(control_plane, step) => now.checked_add(A_MOMENT).ok(),
+        _ => None,
+    };
+    [held, soon, late.filter(|deadline| *deadline > now), kept.next].into_iter().flatten().min()
 }
 
 fn requeue(next: Timestamp, now: Timestamp) -> Action {

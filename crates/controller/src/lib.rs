@@ -3,6 +3,7 @@
 //! Decisions are made in `capt-core`; this crate sees, acts and tells.
 
 mod addons;
+mod clearing;
 mod cluster;
 mod context;
 mod control_plane;

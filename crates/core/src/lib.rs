@@ -6,6 +6,7 @@ pub mod addon;
 pub mod apply;
 pub mod cause;
 pub mod certificate;
+pub mod clearing;
 pub mod cluster;
 pub mod condition;
 pub mod control_plane;

@@ -355,4 +355,12 @@ reasons! {
     Removing: Calm,
     /// No cluster is selected.
     NoClusters: Calm,
+    /// Machines and add-ons in the cluster are taken down before Terraform destroys it.
+    ClearingCluster: Calm,
+    /// Something is still in the cluster although the time to take it down is over.
+    ClusterNotCleared: Trouble,
+    /// Versions of add-ons do not go together, or not with the cluster's Kubernetes.
+    Incompatible: Trouble,
+    /// A `HelmRelease` would not get its values as they are meant.
+    ValuesMisplaced: Trouble,
 }

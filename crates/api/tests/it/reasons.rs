@@ -8,7 +8,7 @@ fn every_reason_is_listed_in_its_order_and_spelt_as_it_is_called() {
         assert_eq!(*reason as usize, place, "{reason}");
         assert_eq!(reason.as_str(), format!("{reason:?}"));
     }
-    assert_eq!(Reason::ALL.last(), Some(&Reason::NoClusters), "the last one is listed too");
+    assert_eq!(Reason::ALL.last(), Some(&Reason::ValuesMisplaced), "the last one is listed too");
 }
 
 #[test]
@@ -25,6 +25,7 @@ fn only_what_calls_for_the_user_is_trouble() {
             "ApiError",
             "ApplyFailed",
             "ApplyNotOwned",
+            "ClusterNotCleared",
             "ClusterUnreachable",
             "ConnectionSecretNotFound",
             "ControlPlaneOverdue",
@@ -34,6 +35,7 @@ fn only_what_calls_for_the_user_is_trouble() {
             "DependencyCycle",
             "DriftDetected",
             "EndpointUnavailable",
+            "Incompatible",
             "InitFailed",
             "InputMissing",
             "InvalidRun",
@@ -80,6 +82,7 @@ fn only_what_calls_for_the_user_is_trouble() {
             "TerraformUnavailable",
             "TimedOut",
             "Unreadable",
+            "ValuesMisplaced",
             "VariableInvalid",
             "VariableMissing",
             "WorkingDirectoryFailed",

@@ -31,16 +31,19 @@ pub(super) async fn act(
     context: &Context,
 ) -> Result<Done, Error> {
     match step {
-        Step::Leave | Step::Pause(_) | Step::Hold { .. } | Step::Settled | Step::AwaitDeletion { .. } => {
-            Ok(Done::Waited)
-        }
+        Step::Leave
+        | Step::Pause(_)
+        | Step::Hold { .. }
+        | Step::Settled
+        | Step::AwaitClearing { .. }
+        | Step::AwaitDeletion { .. } => Ok(Done::Waited),
         Step::Claim { apply } => claim(control_plane, apply, context).await.map(|()| Done::Again),
         Step::Write { wanted, create } => {
             let present = if *create { None } else { present(wanted, control_plane, context) };
             owned_apply::write(wanted, &Owner::of(control_plane), present.as_ref(), context).await?;
             Ok(Done::Waited)
         }
-        Step::DeleteApply => {
+        Step::DeleteApply { .. } => {
             if let Some(apply) = &seen.apply {
                 owned_apply::delete(apply, context).await?;
             }

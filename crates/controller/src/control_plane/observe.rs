@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use capt_api::names::group;
 use capt_api::{CAPTControlPlane, Cluster, WorkspaceTemplateApply};
+use capt_core::clearing::Inside;
 use capt_core::condition::cut;
 use capt_core::control_plane::names;
 use capt_core::control_plane::observed::{Network, Observed, OurNetwork, Scene, WorkspaceSeen};
@@ -14,6 +15,7 @@ use capt_core::standing::{Standing, cluster_name, standing};
 use capt_core::tie;
 use serde_json::Value;
 
+use super::clearing;
 use crate::context::Context;
 use crate::error::Error;
 use crate::index::{Dependency, Dependent, Name, Notes};
@@ -35,7 +37,11 @@ pub(super) struct Seen {
 }
 
 /// Looks.
-pub(super) fn observe(control_plane: &CAPTControlPlane, context: &Context) -> Result<Seen, Error> {
+pub(super) fn observe(
+    control_plane: &CAPTControlPlane,
+    inside: Inside,
+    context: &Context,
+) -> Result<Seen, Error> {
     let key = key_of(&control_plane.metadata);
     let notes = context.index.note(Dependent::ControlPlane(key.clone()));
     // Names of Secrets are made of it.
@@ -75,7 +81,12 @@ pub(super) fn observe(control_plane: &CAPTControlPlane, context: &Context) -> Re
             let what = format!("WorkspaceTemplateApply `{}`", apply_key.name);
             return Err(Error::NotListed { kind: Kind::WorkspaceTemplateApply, what });
         }
-        Standing::Deleting => Observed::Deleting { apply: ours.clone().map(Box::new) },
+        Standing::Deleting => Observed::Deleting {
+            apply: ours.clone().map(Box::new),
+            inside,
+            since: clearing::since(control_plane, found_cluster.as_deref()).unwrap_or_else(|| context.now()),
+            now: context.now(),
+        },
         Standing::Active => match &cluster {
             None => Observed::Alone { now: context.now() },
             Some(cluster) => {

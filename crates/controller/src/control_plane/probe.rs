@@ -21,14 +21,12 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tracing::debug;
 
 use super::credentials::{self, request};
-use crate::context::Context;
+use crate::context::{A_MOMENT, Context};
 use crate::index::Name;
 use crate::store::key_of;
 
 /// How long a question may take.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a first answer is waited for before the status is written without it.
-const A_MOMENT: Duration = Duration::from_millis(200);
 /// How often a cluster that answers is asked again.
 const INTERVAL: Duration = Duration::from_secs(600);
 /// The same where CAPT looks after Clusters itself.

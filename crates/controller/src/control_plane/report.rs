@@ -1,7 +1,7 @@
 //! Tells what came of a reconcile: status and Events, on every exit.
 
-use capt_api::CAPTControlPlane;
 use capt_api::names::Reason;
+use capt_api::{CAPTControlPlane, WorkspaceTemplateApply};
 use capt_core::control_plane::decide::{self, Step};
 use capt_core::control_plane::status::{self, Report};
 use kube::{Api, ResourceExt};
@@ -28,11 +28,7 @@ pub(super) async fn report(
     }
     let outcome = done.as_ref().map(drop).map_err(Error::blocked);
     let now = context.now();
-    let apply = seen.and_then(|seen| seen.apply.as_ref());
-    let apply = apply.map(|apply| {
-        let newest = context.applies.get(apply.metadata.namespace.as_deref(), &apply.name_any());
-        newest.map_or_else(|| apply.clone(), |newest| (*newest).clone())
-    });
+    let apply = apply(control_plane, step, seen, context);
     // Read after the apply, so that it is no older than what the apply says about it.
     let workspace = apply.as_ref().and_then(|apply| observe::workspace(apply, context));
     let overdue = decide::control_plane_deadline(control_plane, apply.as_ref(), now) <= now;
@@ -54,23 +50,39 @@ pub(super) async fn report(
     told.map(|()| error)
 }
 
-/// Whether it is too early to tell that no Cluster has been found.
-fn is_expected(control_plane: &CAPTControlPlane, step: &Step) -> bool {
+/// The apply as it is after the step, if it is ours.
+fn apply(
+    control_plane: &CAPTControlPlane,
+    step: &Step,
+    seen: Option<&Seen>,
+    context: &Context,
+) -> Option<WorkspaceTemplateApply> {
+    let before = seen.and_then(|seen| seen.apply.as_ref());
+    let made = match step {
+        Step::Write { wanted, .. } => Some(wanted.name.clone()),
+        _ => None,
+    };
+    let name = before.map(ResourceExt::name_any).or(made)?;
+    let newest = context.applies.get(control_plane.metadata.namespace.as_deref(), &name);
+    newest.map(|newest| (*newest).clone()).or_else(|| before.cloned())
+}
+
+/// Whether a new control plane is at its very beginning, of which there is more to tell in a moment.
+pub(super) fn is_beginning(control_plane: &CAPTControlPlane, step: &Step) -> bool {
     let early = match step {
+        // Mostly it is found by its Cluster.
         Step::Hold { blocked, until } => blocked.reason == Reason::WaitingForCluster && until.is_some(),
+        Step::Write { create, .. } => *create,
         _ => false,
     };
     early && control_plane.status.is_none()
 }
 
 async fn tell(control_plane: &CAPTControlPlane, facts: Report<'_>, context: &Context) -> Result<(), Error> {
-    // A new control plane is mostly found by its Cluster in a moment.
-    if is_expected(control_plane, facts.step) {
-        return Ok(());
-    }
     let Some(next) = status::status(facts) else { return Ok(()) };
     events::publish(context, control_plane, &status::notes(facts, &next)).await;
-    if control_plane.status.as_ref() == Some(&next) {
+    let early = facts.outcome.is_ok() && is_beginning(control_plane, facts.step);
+    if early || control_plane.status.as_ref() == Some(&next) {
         return Ok(());
     }
     let was_ready = control_plane.status.as_ref().is_some_and(|status| status.initialized);

@@ -1,6 +1,7 @@
 //! `CAPTControlPlane` on the real API server, which is its own workload cluster too.
 
 mod bad_input;
+mod clearing;
 mod fleet;
 mod life;
 mod noting;

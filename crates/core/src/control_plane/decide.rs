@@ -7,6 +7,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use super::names;
 use super::observed::{Network, Observed, OurNetwork, Scene};
 use crate::apply::Blocked;
+use crate::clearing::{self, Policy, Verdict};
 use crate::condition::cut;
 use crate::name::is_object_name;
 use crate::owned_apply::{Belongs, Owner, Wanted};
@@ -50,8 +51,18 @@ pub enum Step {
     },
     /// The apply is as it should be.
     Settled,
+    /// Wait until what Terraform does not know of is gone from the cluster, or until `until` to decide anew.
+    AwaitClearing {
+        /// Why.
+        blocked: Blocked,
+        /// When the time is over.
+        until: Option<Timestamp>,
+    },
     /// Ask for the apply's deletion.
-    DeleteApply,
+    DeleteApply {
+        /// What is left in the cluster although the time is over.
+        left: Option<String>,
+    },
     /// Wait until the apply is gone.
     AwaitDeletion {
         /// Its name.
@@ -69,14 +80,23 @@ pub fn decide(control_plane: &CAPTControlPlane, observed: &Observed) -> Step {
         Observed::ExternallyManaged => Step::Leave,
         Observed::Paused(pause) => Step::Pause(*pause),
         Observed::Moved => Step::LetGo,
-        Observed::Deleting { apply: None } => Step::Finish,
-        Observed::Deleting { apply: Some(apply) } if apply.metadata.deletion_timestamp.is_none() => {
-            Step::DeleteApply
+        Observed::Deleting { apply: None, .. } => Step::Finish,
+        Observed::Deleting { apply: Some(apply), .. } if apply.metadata.deletion_timestamp.is_some() => {
+            Step::AwaitDeletion {
+                apply: apply.metadata.name.clone().unwrap_or_default(),
+                message: ready_message(apply),
+            }
         }
-        Observed::Deleting { apply: Some(apply) } => Step::AwaitDeletion {
-            apply: apply.metadata.name.clone().unwrap_or_default(),
-            message: ready_message(apply),
-        },
+        // A cluster that stays is left as it is.
+        Observed::Deleting { apply: Some(apply), .. } if apply.spec.retain_workspace_on_delete => {
+            Step::DeleteApply { left: None }
+        }
+        Observed::Deleting { apply: Some(_), inside, since, now } => {
+            match clearing::judge(&Policy::of(control_plane), inside, *since, *now) {
+                Verdict::Destroy { left } => Step::DeleteApply { left },
+                Verdict::Wait { blocked, until } => Step::AwaitClearing { blocked, until },
+            }
+        }
         Observed::Alone { now } => {
             let message =
                 "no Cluster names this control plane: a Cluster's spec.controlPlaneRef must lead to it";

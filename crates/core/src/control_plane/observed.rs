@@ -7,6 +7,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use crate::apply::decide::WorkspaceFacts;
+use crate::clearing::Inside;
 use crate::owned_apply::{Belongs, Wanted};
 use crate::standing::Pause;
 
@@ -23,6 +24,12 @@ pub enum Observed {
     Deleting {
         /// Its apply, if it is there and ours.
         apply: Option<Box<WorkspaceTemplateApply>>,
+        /// What is in the cluster.
+        inside: Inside,
+        /// Since when the cluster has been on its way down.
+        since: Timestamp,
+        /// Now.
+        now: Timestamp,
     },
     /// It belongs to no Cluster yet.
     Alone {

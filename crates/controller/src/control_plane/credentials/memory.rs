@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use capt_core::clearing::Inside;
 use capt_core::control_plane::connection::{Data, EksAccess};
 use capt_core::control_plane::secrets::Token;
 use capt_core::control_plane::status::Probe;
@@ -29,6 +30,17 @@ pub(in crate::control_plane) struct Memory {
     pub(in crate::control_plane) probe: ProbeMemory,
     /// Since when the credentials are as they are.
     pub(in crate::control_plane) settled: Option<Timestamp>,
+    /// What was seen of the inside of a cluster that is to be destroyed.
+    pub(in crate::control_plane) clearing: ClearingMemory,
+}
+
+/// What is remembered of a cluster that is to be destroyed.
+#[derive(Default)]
+pub(in crate::control_plane) struct ClearingMemory {
+    /// Whether somebody is at it.
+    pub(in crate::control_plane) running: bool,
+    /// What was seen last, and when.
+    pub(in crate::control_plane) seen: Option<(Timestamp, Inside)>,
 }
 
 /// What is remembered of questions to a cluster.

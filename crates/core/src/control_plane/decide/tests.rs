@@ -2,6 +2,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::clearing::{Inside, Left};
 
 const HELD: &str = finalizer::CONTROL_PLANE;
 const APPLY: &str = "demo-eks-controlplane-apply";
@@ -43,6 +44,11 @@ fn scene(network: Network, apply: Option<(WorkspaceTemplateApply, Belongs)>, min
     let begin: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
     let now = begin + SignedDuration::from_mins(minute);
     Observed::Active(Box::new(Scene { network, apply, wanted: wanted("r"), now }))
+}
+
+fn deleting(apply: Option<WorkspaceTemplateApply>, inside: Inside) -> Observed {
+    let since: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+    Observed::Deleting { apply: apply.map(Box::new), inside, since, now: since + SignedDuration::from_mins(1) }
 }
 
 fn ours(provisioned: bool) -> Network {
@@ -142,11 +148,18 @@ fn an_apply_that_goes_away_is_made_again_when_it_is_gone() {
 #[test]
 fn on_the_way_down_the_apply_goes_first() {
     let there = apply("r", &json!({}));
-    assert_eq!(decide(&claimed(), &Observed::Deleting { apply: Some(Box::new(there)) }), Step::DeleteApply);
+    assert_eq!(decide(&claimed(), &deleting(Some(there.clone()), Inside::Clear)), Step::DeleteApply { left: None });
+    let machines = vec![Left { kind: "NodeClaim", names: vec!["a".to_owned()], remark: None }];
+    let step = decide(&claimed(), &deleting(Some(there.clone()), Inside::Left(machines.clone())));
+    assert!(matches!(step, Step::AwaitClearing { until: Some(_), .. }), "{step:?}");
+    let mut retained = there;
+    retained.spec.retain_workspace_on_delete = true;
+    let step = decide(&claimed(), &deleting(Some(retained), Inside::Left(machines)));
+    assert_eq!(step, Step::DeleteApply { left: None }, "a cluster that stays keeps its machines");
     let going = apply("r", &json!({ "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x"] }));
-    let step = decide(&claimed(), &Observed::Deleting { apply: Some(Box::new(going)) });
+    let step = decide(&claimed(), &deleting(Some(going), Inside::Unknown));
     assert!(matches!(step, Step::AwaitDeletion { .. }), "{step:?}");
-    assert_eq!(decide(&claimed(), &Observed::Deleting { apply: None }), Step::Finish);
+    assert_eq!(decide(&claimed(), &deleting(None, Inside::Unknown)), Step::Finish);
 }
 
 #[test]

@@ -129,7 +129,10 @@ fn available(initialized: bool, report: Report<'_>) -> Statement {
 
 fn deleting(report: Report<'_>) -> Statement {
     match report.step {
-        Step::DeleteApply => {
+        Step::AwaitClearing { blocked, .. } => {
+            Statement::new(Truth::True, blocked.reason, blocked.message.clone())
+        }
+        Step::DeleteApply { .. } => {
             Statement::new(Truth::True, Reason::Deleting, "the control plane is being taken down")
         }
         Step::AwaitDeletion { apply, message } => Statement::new(

@@ -15,7 +15,20 @@ pub fn notes(report: Report<'_>, next: &CAPTControlPlaneStatus) -> Vec<Note> {
     for name in [type_::READY, type_::PAUSED, type_::REACHABLE] {
         notes.extend(changed(name, report, next, &notes));
     }
+    notes.extend(clearing(report, next));
     notes
+}
+
+/// That the cluster is being cleared, and that the time for it is over: once each, and not with every machine that goes.
+fn clearing(report: Report<'_>, next: &CAPTControlPlaneStatus) -> Option<Note> {
+    let Step::AwaitClearing { blocked, .. } = report.step else { return None };
+    let before = report.control_plane.status.as_ref();
+    let before = before.and_then(|status| find(&status.conditions, type_::DELETING));
+    let after = find(&next.conditions, type_::DELETING)?;
+    if before.is_some_and(|before| before.reason == after.reason) {
+        return None;
+    }
+    Some(Note { warning: blocked.reason.is_trouble(), reason: blocked.reason, message: blocked.message.clone() })
 }
 
 /// What was done, where it is worth an Event by itself.
@@ -26,6 +39,11 @@ fn done(report: Report<'_>) -> Option<Note> {
         Step::Write { wanted, create: true } => {
             note(Reason::ApplyCreated, format!("created WorkspaceTemplateApply `{}`", wanted.name))
         }
+        Step::DeleteApply { left: Some(left) } => Some(Note {
+            warning: true,
+            reason: Reason::ClusterNotCleared,
+            message: format!("Terraform destroys the cluster all the same, since the time is over: {left}"),
+        }),
         Step::Write { wanted, create: false } => {
             note(Reason::ApplyUpdated, format!("updated WorkspaceTemplateApply `{}`", wanted.name))
         }
@@ -35,7 +53,8 @@ fn done(report: Report<'_>) -> Option<Note> {
         | Step::Claim { .. }
         | Step::Hold { .. }
         | Step::Settled
-        | Step::DeleteApply
+        | Step::AwaitClearing { .. }
+        | Step::DeleteApply { left: None }
         | Step::AwaitDeletion { .. }
         | Step::Finish => None,
     }
