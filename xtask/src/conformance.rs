@@ -1,4 +1,5 @@
-//! `cargo xtask conformance`: CAPT beside the real CRDs of Crossplane's provider-terraform and of Cluster API.
+//! `cargo xtask conformance`: CAPT beside the real CRDs of Crossplane's provider-terraform and of Cluster API, and beside
+//! programs made of others' code.
 //!
 //! Two API servers, one with the real CRDs and one with ours, are asked the same; CAPT must do its work on the real ones
 //! without touching them; what Cluster API wants of a provider holds with the real core and without it; and the real core
@@ -8,8 +9,10 @@ mod contract;
 mod difference;
 mod eks_token;
 mod go;
+mod helm_values;
 mod manager;
 mod modules;
+mod oracle;
 mod server;
 mod table;
 
@@ -25,8 +28,31 @@ use modules::Pins;
 use server::Server;
 use table::Answer;
 
-pub(crate) fn run() -> anyhow::Result<()> {
+/// What is compared.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Compare only this
+    #[arg(long)]
+    only: Option<Oracle>,
+}
+
+/// What needs no API server.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Oracle {
+    /// Tokens for EKS, with those of the AWS SDK for Go
+    EksToken,
+    /// Values of `HelmReleases`, with those that Flux makes
+    HelmValues,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    match arguments.only {
+        Some(Oracle::EksToken) => return eks_token::agrees_with_the_sdk_for_go(),
+        Some(Oracle::HelmValues) => return helm_values::agree_with_flux(),
+        None => {}
+    }
     eks_token::agrees_with_the_sdk_for_go()?;
+    helm_values::agree_with_flux()?;
     let pins = Pins::read()?;
     let real = modules::crds(&pins)?;
     let cluster_api = ClusterApi::obtain(&pins)?;

@@ -1,7 +1,8 @@
-//! `cargo xtask generate`: everything under `config/`, from the code.
+//! `cargo xtask generate`: everything under `config/`, and `docs/upgrades.md`, from the code.
 
 mod crds;
 mod rbac;
+mod upgrades;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,6 +23,7 @@ pub(crate) fn files() -> anyhow::Result<Files> {
     let mut files = Files::new();
     crds::add(&mut files)?;
     rbac::add(&mut files)?;
+    upgrades::add(&mut files)?;
     Ok(files)
 }
 

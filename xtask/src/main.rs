@@ -21,12 +21,12 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
-    /// Write everything under config/ from the code
+    /// Write everything under config/, and docs/upgrades.md, from the code
     Generate,
-    /// Fail when something under config/ is not what `generate` writes
+    /// Fail when one of these files is not what `generate` writes
     Check,
-    /// Compare with the real CRDs of Crossplane and Cluster API, with the AWS SDK for Go and with the real Cluster API core
-    Conformance,
+    /// Compare with the real CRDs of Crossplane and Cluster API, the AWS SDK for Go, Flux and the real Cluster API core
+    Conformance(conformance::Arguments),
     /// Kill and restart for a while, and see whether anything is lost or left behind
     Soak(soak::Arguments),
 }
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().chore {
         Chore::Generate => generate::run(),
         Chore::Check => check::run(),
-        Chore::Conformance => conformance::run(),
+        Chore::Conformance(arguments) => conformance::run(&arguments),
         Chore::Soak(arguments) => soak::run(&arguments),
     };
     match result {

@@ -7,6 +7,7 @@ pub mod names;
 pub mod order;
 pub mod pace;
 pub mod route;
+pub mod scrutiny;
 pub mod sets;
 pub mod stack;
 pub mod status;

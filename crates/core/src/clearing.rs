@@ -74,7 +74,13 @@ impl std::fmt::Display for Left {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { kind, names, remark } = self;
         let named: Vec<_> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
-        write!(formatter, "{} {kind}{} ({}", names.len(), if names.len() == 1 { "" } else { "s" }, named.join(", "))?;
+        write!(
+            formatter,
+            "{} {kind}{} ({}",
+            names.len(),
+            if names.len() == 1 { "" } else { "s" },
+            named.join(", ")
+        )?;
         if names.len() > NAMED {
             formatter.write_str(", …")?;
         }
@@ -121,7 +127,10 @@ pub fn judge(policy: &Policy, inside: &Inside, since: Timestamp, now: Timestamp)
         let message = format!(
             "before Terraform destroys the cluster, machines and add-ons in it are taken down (until {deadline:.0}, CAPT {then}); {left}"
         );
-        return Verdict::Wait { blocked: Blocked::new(Reason::ClearingCluster, message), until: Some(deadline) };
+        return Verdict::Wait {
+            blocked: Blocked::new(Reason::ClearingCluster, message),
+            until: Some(deadline),
+        };
     }
     match policy.on_timeout {
         OnTimeout::Destroy => Verdict::Destroy { left: Some(left) },

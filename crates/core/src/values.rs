@@ -15,11 +15,12 @@ use capt_api::addon_stack::{ValueKey, ValuesSecret};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::digest::short_digest;
+use crate::helm_values::{Reference, Unprintable, effect, unprintable};
 use crate::manifest::ObjectKey;
 use crate::name::{is_namespace_name, is_object_name};
 pub use problem::Problem;
-pub use release::{Reference, Release, releases};
-use target_path::{Flaw, flaw, quoted, survives};
+pub use release::{Release, releases};
+use target_path::quoted;
 
 /// The output that is never handed to a cluster.
 const KUBECONFIG: &str = "kubeconfig";
@@ -115,11 +116,11 @@ fn written(key: &str, value: &str, secret: &str, readers: &[&Release]) -> Result
         names.map(|release| release.key().to_string()).collect()
     };
     let placed = references(|reference| reference.target_path.is_some());
-    if let Some(flaw) = flaw(value).filter(|_| !placed.is_empty()) {
-        let ends_in_line_break = flaw == Flaw::EndsInLineBreak;
+    if let Some(unprintable) = unprintable(value).filter(|_| !placed.is_empty()) {
+        let ends_in_line_break = unprintable == Unprintable::EndsInLineBreak;
         return Err(Problem::Unprintable { key: key.to_owned(), ends_in_line_break, releases: placed });
     }
-    if survives(value) {
+    if effect(value).is_none() {
         return Ok(value.to_owned());
     }
     let interpreting = references(Reference::interprets);

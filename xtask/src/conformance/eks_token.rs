@@ -1,9 +1,6 @@
 //! Our tokens for EKS beside those of AWS's own SDK for Go, which `parts/eks-token` makes.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
 use base64::Engine as _;
@@ -14,7 +11,7 @@ use jiff::Timestamp;
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
 
-use super::go;
+use super::oracle;
 
 const CASES: usize = 200;
 const SEED: u64 = 20_260_301;
@@ -49,9 +46,7 @@ struct Case {
 pub(super) fn agrees_with_the_sdk_for_go() -> anyhow::Result<()> {
     let mut random = Rng::with_seed(SEED);
     let cases: Vec<Case> = (0..CASES).map(|number| Case::random(&mut random, number)).collect();
-    let directory = tempfile::tempdir()?;
-    let theirs = ask(&build(directory.path())?, &cases)?;
-    ensure!(theirs.len() == cases.len(), "{} cases got {} tokens", cases.len(), theirs.len());
+    let theirs = oracle::ask("eks-token", &cases)?;
     for (case, theirs) in cases.iter().zip(&theirs) {
         let ours = case.mint()?;
         ensure!(
@@ -100,26 +95,4 @@ fn content(token: &str) -> anyhow::Result<(String, BTreeMap<String, String>)> {
     let (host, query) = url.split_once('?').context("a token without a query")?;
     let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     Ok((host.to_owned(), pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()))
-}
-
-fn build(directory: &Path) -> anyhow::Result<PathBuf> {
-    let program = directory.join("eks-token");
-    go::build("eks-token", ".", "", &program)?;
-    Ok(program)
-}
-
-fn ask(program: &Path, cases: &[Case]) -> anyhow::Result<Vec<String>> {
-    let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    let mut lines = String::new();
-    for case in cases {
-        lines.push_str(&serde_json::to_string(case)?);
-        lines.push('\n');
-    }
-    let mut input = child.stdin.take().context("a process without a standard input")?;
-    // On a thread of its own: whoever writes all before reading anything may wait for ever.
-    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
-    let output = child.wait_with_output()?;
-    writer.join().ok().context("the thread that writes the cases panicked")??;
-    ensure!(output.status.success(), "{} ended with {}", program.display(), output.status);
-    Ok(String::from_utf8(output.stdout)?.lines().map(str::to_owned).collect())
 }

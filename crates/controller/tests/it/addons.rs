@@ -6,3 +6,4 @@ mod life;
 mod manifests;
 mod proposals;
 mod scene;
+mod scrutiny;

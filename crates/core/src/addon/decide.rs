@@ -47,12 +47,14 @@ pub struct Content {
     pub manifests: Option<String>,
     /// Digest of each Secret with values.
     pub values: Vec<String>,
+    /// What there is to know about it. It names nothing.
+    pub remark: String,
 }
 
 impl Content {
     /// Names all of it.
     pub fn digest(&self) -> String {
-        let Self { manifests, values } = self;
+        let Self { manifests, values, remark: _ } = self;
         let manifests = manifests.as_deref().unwrap_or_default();
         short_digest(std::iter::once(manifests).chain(values.iter().map(String::as_str)), 16)
     }
@@ -263,10 +265,13 @@ pub(super) fn failures(facts: &Facts<'_>) -> u32 {
 
 /// Where it is, by what the cluster says of it.
 fn judged(facts: &Facts<'_>, health: &Health) -> Verdict {
-    let remark = match &facts.sets {
-        Sets::Applied { remark: Some(remark) } => remark.clone(),
-        Sets::Applied { remark: None } | Sets::Waiting(_) | Sets::Failed(_) => String::new(),
+    let of_sets = match &facts.sets {
+        Sets::Applied { remark } => remark.as_deref(),
+        Sets::Waiting(_) | Sets::Failed(_) => None,
     };
+    let of_content = facts.content.as_ref().ok().map(|content| content.remark.as_str());
+    let remarks = of_sets.into_iter().chain(of_content).filter(|remark| !remark.is_empty());
+    let remark = remarks.collect::<Vec<_>>().join("; ");
     let was_ready = is_same(facts)
         && facts.before.is_some_and(|before| {
             before.state == StepState::Ready || before.reason == Reason::AddonDegraded.as_str()

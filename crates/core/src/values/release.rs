@@ -1,11 +1,10 @@
 //! What `HelmReleases` read of Secrets.
 
+use capt_api::resource_set::ResourceKind;
 use serde_json::Value;
 
+use crate::helm_values::{GROUP, KIND, Reference};
 use crate::manifest::{Manifest, ObjectKey};
-
-const GROUP: &str = "helm.toolkit.fluxcd.io";
-const KIND: &str = "HelmRelease";
 
 /// A `HelmRelease` and what it reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +15,7 @@ pub struct Release {
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// What it reads.
+    /// What it reads of Secrets.
     pub references: Vec<Reference>,
 }
 
@@ -33,32 +32,7 @@ impl Release {
 
     /// Whether it reads anything of this Secret.
     pub(super) fn reads(&self, namespace: &str, secret: &str) -> bool {
-        self.namespace == namespace && self.references.iter().any(|reference| reference.secret == secret)
-    }
-}
-
-/// What a `HelmRelease` reads of a Secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reference {
-    /// The Secret's name.
-    pub secret: String,
-    /// The key in it.
-    pub key: String,
-    /// Where the value is put; without it, it is a whole file of values.
-    pub target_path: Option<String>,
-    /// The value is a text and nothing else.
-    pub literal: bool,
-}
-
-impl Reference {
-    /// Whether it reads this key.
-    pub(super) fn is_to(&self, secret: &str, key: &str) -> bool {
-        self.secret == secret && self.key == key
-    }
-
-    /// Whether Flux reads the value as an argument of `helm --set`.
-    pub(super) const fn interprets(&self) -> bool {
-        self.target_path.is_some() && !self.literal
+        self.namespace == namespace && self.references.iter().any(|reference| reference.name == secret)
     }
 }
 
@@ -73,23 +47,11 @@ fn release(object: &Value) -> Option<Release> {
         return None;
     }
     let references = object.pointer("/spec/valuesFrom").and_then(Value::as_array).into_iter().flatten();
+    let references = references.filter_map(Reference::read);
     Some(Release {
-        references: references.filter_map(reference).collect(),
+        references: references.filter(|reference| reference.kind == ResourceKind::Secret).collect(),
         namespace: key.namespace.unwrap_or_else(|| "default".to_owned()),
         api_version: key.api_version,
         name: key.name,
-    })
-}
-
-fn reference(entry: &Value) -> Option<Reference> {
-    let text = |field: &str| entry[field].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
-    if entry["kind"] != "Secret" {
-        return None;
-    }
-    Some(Reference {
-        secret: text("name")?,
-        key: text("valuesKey").unwrap_or_else(|| "values.yaml".to_owned()),
-        target_path: text("targetPath"),
-        literal: entry["literal"].as_bool().unwrap_or_default(),
     })
 }

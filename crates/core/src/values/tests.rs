@@ -6,6 +6,7 @@ mod written;
 use std::collections::BTreeMap;
 
 use capt_api::addon_stack::ValuesSecret;
+use capt_api::resource_set::ResourceKind;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
@@ -28,9 +29,11 @@ fn release(name: &str, target_path: Option<&str>, literal: bool) -> Release {
         namespace: "karpenter".to_owned(),
         name: name.to_owned(),
         references: vec![Reference {
-            secret: "demo".to_owned(),
+            kind: ResourceKind::Secret,
+            name: "demo".to_owned(),
             key: "cluster_name".to_owned(),
             target_path: target_path.map(str::to_owned),
+            optional: false,
             literal,
         }],
     }

@@ -1,6 +1,6 @@
 //! What an add-on brings to a cluster: manifests, rendered where that is asked for, and values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use capt_api::addon_stack::Addon;
 use capt_api::names::Reason;
@@ -8,10 +8,12 @@ use capt_api::resource_set::ResourceReference;
 use capt_api::{AddonStack, Cluster, ClusterResourceSet};
 use capt_core::addon::decide::Content;
 use capt_core::addon::route::{Route, route};
+use capt_core::addon::scrutiny::{Beside, Scrutiny, scrutinize};
 use capt_core::addon::sets::Now;
 use capt_core::apply::Blocked;
 use capt_core::control_plane::names;
 use capt_core::digest::{digest, short_digest};
+use capt_core::helm_values::check;
 use capt_core::manifest::render::{Inputs, render, variables};
 use capt_core::manifest::{Manifest, duplicates, order};
 use capt_core::tie;
@@ -34,6 +36,8 @@ pub(super) struct Whole {
     pub(super) manifests: Vec<Manifest>,
     /// The Secrets with values.
     pub(super) values: Vec<Wanted>,
+    /// What was found when it was looked at.
+    pub(super) scrutiny: Scrutiny,
 }
 
 /// What content is made of in one cluster.
@@ -75,10 +79,9 @@ impl<'sources> Sources<'sources> {
         ];
         let secret = Name::new(self.namespace(), self.connection_secret());
         texts.push(format!("{:?}", self.context.secrets.get(&secret)));
+        texts.push(self.kubernetes().unwrap_or_default());
         let mut resources = self.resources(addon, route);
-        if !addon.values.is_empty() {
-            resources.extend(self.resources_of_others(addon));
-        }
+        resources.extend(self.resources_of_others(addon));
         for resource in resources {
             texts.push(match &*self.load(&resource).await? {
                 Loaded::Missing => "missing".to_owned(),
@@ -127,8 +130,45 @@ impl<'sources> Sources<'sources> {
         let content = Content {
             manifests: direct,
             values: values.iter().map(|values| values.digest.clone()).collect(),
+            remark: String::new(),
         };
-        Ok(Ok(Whole { content, manifests, values }))
+        let scrutiny = self.scrutiny(addon, &manifests).await?;
+        Ok(Ok(Whole { content, manifests, values, scrutiny }))
+    }
+
+    /// Looks at what would be brought, beside everything else that the stack brings.
+    async fn scrutiny(&self, addon: &Addon, manifests: &[Manifest]) -> Result<Scrutiny, Error> {
+        let mut others = Vec::new();
+        for resource in self.resources_of_others(addon) {
+            // What is wrong with it is told where it is brought.
+            others.extend(self.manifests(&resource).await?.unwrap_or_default());
+        }
+        let values: Vec<_> = self.stack.spec.addons.iter().flat_map(|addon| addon.values.clone()).collect();
+        let names: BTreeSet<String> = match &self.outputs {
+            Outputs::There(outputs) => outputs.keys().cloned().collect(),
+            Outputs::Unread | Outputs::Missing => BTreeSet::new(),
+        };
+        let kubernetes = self.kubernetes();
+        let beside = Beside {
+            others: &others,
+            values: &values,
+            default_name: &self.connection_secret(),
+            outputs: match &self.outputs {
+                Outputs::There(_) => check::Outputs::Names(&names),
+                Outputs::Unread | Outputs::Missing => check::Outputs::Unknown,
+            },
+            kubernetes: kubernetes.as_deref(),
+            policy: self.stack.spec.compatibility,
+        };
+        Ok(scrutinize(manifests, &beside))
+    }
+
+    /// The version of Kubernetes that runs, or is asked for.
+    fn kubernetes(&self) -> Option<String> {
+        let name = control_plane_name(self.cluster)?;
+        let control_plane = self.context.control_planes.get(Some(&self.namespace()), name)?;
+        let running = control_plane.status.as_ref().and_then(|status| status.version.clone());
+        Some(running.unwrap_or_else(|| control_plane.spec.version.clone()))
     }
 
     /// The `ConfigMaps` and Secrets that hold an add-on, whoever brings it.

@@ -14,6 +14,7 @@ use capt_core::addon::route::{Route, route};
 use capt_core::addon::sets::{Now, Written, sets};
 use capt_core::addon::status::{self, Whole};
 use capt_core::apply::Blocked;
+use capt_core::condition::cut;
 use capt_core::digest::number;
 use capt_core::note::Note;
 use k8s_openapi::jiff::Timestamp;
@@ -29,6 +30,8 @@ use crate::error::Error;
 use crate::store::key_of;
 use crate::workload::Workload;
 
+/// How much is told of what there is to know about an add-on.
+const LONGEST_REMARK: usize = 600;
 /// More rounds than an add-on has things to do mean that somebody works against us.
 const MOST_ROUNDS: u32 = 8;
 
@@ -238,14 +241,25 @@ impl Walk<'_> {
         if let Some((_, content)) = known.filter(|(known, _)| *known == fingerprint) {
             return Ok((Ok(content.clone()), None));
         }
-        Ok(match self.sources.whole(addon, route).await? {
-            Ok(whole) => {
-                let content = whole.content.clone();
-                self.step_memory(addon).content = Some((fingerprint, content.clone()));
-                (Ok(content), Some(whole))
-            }
-            Err(blocked) => (Err(blocked), None),
-        })
+        let mut whole = match self.sources.whole(addon, route).await? {
+            Ok(whole) => whole,
+            Err(blocked) => return Ok((Err(blocked), None)),
+        };
+        let digest = whole.content.digest();
+        let is_there = self.before(&addon.name).is_some_and(|before| before.attempted == Some(digest));
+        let scrutiny = std::mem::take(&mut whole.scrutiny);
+        if let Some(refused) = scrutiny.refused.clone().filter(|_| !is_there) {
+            return Ok((Err(refused), None));
+        }
+        let remarks = scrutiny.tolerated();
+        let texts: Vec<_> = remarks.iter().map(|note| note.message.as_str()).collect();
+        whole.content.remark = cut(&texts.join("; "), LONGEST_REMARK);
+        if !is_there {
+            self.notes.extend(remarks);
+        }
+        let content = whole.content.clone();
+        self.step_memory(addon).content = Some((fingerprint, content.clone()));
+        Ok((Ok(content), Some(whole)))
     }
 
     /// What `ClusterResourceSets` have done for an add-on.

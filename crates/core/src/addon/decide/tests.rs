@@ -44,7 +44,7 @@ impl Default for Case {
 const NOW: i64 = 10_000;
 
 fn content() -> Content {
-    Content { manifests: Some("sha256:a".to_owned()), values: Vec::new() }
+    Content { manifests: Some("sha256:a".to_owned()), ..Content::default() }
 }
 
 fn with_values() -> Content {

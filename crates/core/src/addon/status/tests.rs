@@ -46,7 +46,7 @@ fn with_facts<T>(before: Option<Value>, look: impl FnOnce(&Facts<'_>) -> T) -> T
 }
 
 fn content() -> Content {
-    Content { manifests: Some("sha256:a".to_owned()), values: Vec::new() }
+    Content { manifests: Some("sha256:a".to_owned()), ..Content::default() }
 }
 
 fn before(state: &str, failures: u32) -> Value {

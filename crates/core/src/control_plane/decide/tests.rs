@@ -48,7 +48,12 @@ fn scene(network: Network, apply: Option<(WorkspaceTemplateApply, Belongs)>, min
 
 fn deleting(apply: Option<WorkspaceTemplateApply>, inside: Inside) -> Observed {
     let since: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
-    Observed::Deleting { apply: apply.map(Box::new), inside, since, now: since + SignedDuration::from_mins(1) }
+    Observed::Deleting {
+        apply: apply.map(Box::new),
+        inside,
+        since,
+        now: since + SignedDuration::from_mins(1),
+    }
 }
 
 fn ours(provisioned: bool) -> Network {
@@ -148,7 +153,10 @@ fn an_apply_that_goes_away_is_made_again_when_it_is_gone() {
 #[test]
 fn on_the_way_down_the_apply_goes_first() {
     let there = apply("r", &json!({}));
-    assert_eq!(decide(&claimed(), &deleting(Some(there.clone()), Inside::Clear)), Step::DeleteApply { left: None });
+    assert_eq!(
+        decide(&claimed(), &deleting(Some(there.clone()), Inside::Clear)),
+        Step::DeleteApply { left: None }
+    );
     let machines = vec![Left { kind: "NodeClaim", names: vec!["a".to_owned()], remark: None }];
     let step = decide(&claimed(), &deleting(Some(there.clone()), Inside::Left(machines.clone())));
     assert!(matches!(step, Step::AwaitClearing { until: Some(_), .. }), "{step:?}");

@@ -28,7 +28,11 @@ fn clearing(report: Report<'_>, next: &CAPTControlPlaneStatus) -> Option<Note> {
     if before.is_some_and(|before| before.reason == after.reason) {
         return None;
     }
-    Some(Note { warning: blocked.reason.is_trouble(), reason: blocked.reason, message: blocked.message.clone() })
+    Some(Note {
+        warning: blocked.reason.is_trouble(),
+        reason: blocked.reason,
+        message: blocked.message.clone(),
+    })
 }
 
 /// What was done, where it is worth an Event by itself.

@@ -1,62 +1,20 @@
-//! A small model of how Flux reads a value, and what holds for every value.
+//! What holds for every value that Flux reads.
+
+use std::borrow::Cow;
 
 use proptest::prelude::*;
 use rstest::rstest;
+use serde_json::json;
 
-use super::super::target_path::{quoted, survives};
+use super::super::target_path::quoted;
+use super::release;
+use crate::helm_values::{effect, preview};
 
-/// What became of the value at the target path.
-#[derive(Debug, PartialEq)]
-enum Placed {
-    /// This text.
-    Text(String),
-    /// A number, a truth value, nothing, or a list.
-    Typed,
-    /// More than one assignment, or an error.
-    Astray,
-}
-
-/// A value in quotes is read as a text without the quotes at its ends; any other is read with types.
-fn flux(value: &str) -> Placed {
-    let between = |quote: char| value.starts_with(quote) && value.ends_with(quote);
-    if between('"') || between('\'') {
-        helm(value.trim_matches(['"', '\'']), false)
-    } else {
-        helm(value, true)
-    }
-}
-
-/// What `literal: true` does: everything that means something is escaped first.
-fn flux_literal(value: &str) -> Placed {
-    let mut escaped = String::new();
-    for character in value.chars() {
-        if "\\,[]{}".contains(character) {
-            escaped.push('\\');
-        }
-        escaped.push(character);
-    }
-    helm(&escaped, false)
-}
-
-/// `helm --set path=value`.
-fn helm(value: &str, typed: bool) -> Placed {
-    if value.starts_with('{') {
-        return Placed::Typed;
-    }
-    let mut text = String::new();
-    let mut characters = value.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            ',' if characters.as_str().is_empty() => break,
-            ',' => return Placed::Astray,
-            '\\' => text.extend(characters.next()),
-            other => text.push(other),
-        }
-    }
-    let digits = text.strip_prefix(['+', '-']).unwrap_or(&text);
-    let number = text == "0" || !text.starts_with('0') && !digits.is_empty() && text.parse::<i64>().is_ok();
-    let word = ["true", "false", "null", "falſe"].contains(&text.to_lowercase().as_str());
-    if typed && (number || word) { Placed::Typed } else { Placed::Text(text) }
+/// What Flux makes of the value, if it is a text.
+fn flux(value: &str, literal: bool) -> Option<String> {
+    let reference = release("a", Some("x"), literal).references.remove(0);
+    let result = preview(&json!({}), &[reference], |_, _, _| Some(Cow::Borrowed(value.as_bytes()))).ok()?;
+    result.as_object().filter(|values| values.len() == 1)?["x"].as_str().map(str::to_owned)
 }
 
 /// What real Flux was seen to do.
@@ -99,8 +57,8 @@ fn helm(value: &str, typed: bool) -> Placed {
 #[case::url("https://a.example.com:443/x?y=z", true)]
 #[case::blanks(" true ", true)]
 fn values_that_come_through_are_told_from_those_that_do_not(#[case] value: &str, #[case] expected: bool) {
-    assert_eq!(survives(value), expected);
-    assert_eq!(flux(value) == Placed::Text(value.to_owned()), expected);
+    assert_eq!(effect(value).is_none(), expected);
+    assert_eq!(flux(value, false).as_deref() == Some(value), expected);
 }
 
 fn value() -> impl Strategy<Value = String> {
@@ -119,17 +77,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_value_survives_exactly_if_flux_gives_it_back(value in value()) {
-        prop_assert_eq!(survives(&value), flux(&value) == Placed::Text(value.clone()));
+    fn a_value_has_no_effect_but_itself_exactly_if_flux_gives_it_back(value in value()) {
+        prop_assert_eq!(effect(&value).is_none(), flux(&value, false) == Some(value));
     }
 
     #[test]
     fn every_value_in_quotes_comes_back_as_it_was(value in value()) {
-        prop_assert_eq!(flux(&quoted(&value)), Placed::Text(value));
+        prop_assert_eq!(flux(&quoted(&value), false), Some(value));
     }
 
     #[test]
     fn every_value_comes_back_as_it_was_where_flux_is_told_that_it_is_literal(value in value()) {
-        prop_assert_eq!(flux_literal(&value), Placed::Text(value));
+        prop_assert_eq!(flux(&value, true), Some(value));
     }
 }

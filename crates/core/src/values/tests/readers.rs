@@ -1,6 +1,5 @@
 //! Which `HelmReleases` read a Secret.
 
-use capt_api::resource_set::ResourceKind;
 use rstest::rstest;
 
 use super::*;
@@ -54,9 +53,11 @@ fn references_are_read_as_flux_reads_them() {
         { "kind": "Secret", "name": "demo", "valuesKey": "b", "targetPath": "c", "literal": true },
     ]));
     let reference = |key: &str, target_path: Option<&str>, literal| Reference {
-        secret: "demo".to_owned(),
+        kind: ResourceKind::Secret,
+        name: "demo".to_owned(),
         key: key.to_owned(),
         target_path: target_path.map(str::to_owned),
+        optional: false,
         literal,
     };
     let expected = Release {
@@ -84,7 +85,7 @@ fn a_release_without_a_namespace_is_in_the_default_one() {
 fn consumers_are_those_that_read_the_secret_in_its_namespace() {
     let elsewhere = Release { namespace: "other".to_owned(), ..release("x", Some("a"), true) };
     let mut another_secret = release("y", Some("a"), true);
-    another_secret.references[0].secret = "other".to_owned();
+    another_secret.references[0].name = "other".to_owned();
     let mut another_key = release("a", Some("a"), true);
     another_key.references[0].key = "other".to_owned();
     let readers = [release("b", None, false), elsewhere, another_secret, another_key.clone(), another_key];
