@@ -2,8 +2,10 @@
 #![expect(clippy::doc_markdown, reason = "the docs are help texts, which show backticks as they are")]
 
 mod cluster_api;
+mod compat;
 mod connection;
 mod engine;
+mod migrate;
 mod reconcile;
 mod webhook;
 mod workload;
@@ -15,8 +17,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
 pub(crate) use cluster_api::ClusterApiArguments;
+pub(crate) use compat::{CheckArguments, CompatArguments, CompatCommand, PathArguments};
 pub(crate) use connection::ConnectionArguments;
 pub(crate) use engine::{EngineArguments, EngineChoice, Place};
+pub(crate) use migrate::{HelmReleaseArguments, MigrateArguments, MigrateCommand};
 pub(crate) use reconcile::{ReconcileArguments, ReconcileTarget, RequestArguments};
 pub(crate) use webhook::WebhookArguments;
 pub(crate) use workload::{WorkloadArguments, WorkloadCommand, WorkloadTarget};
@@ -40,6 +44,7 @@ Examples:
   capt up                                  a management cluster on this machine, until Ctrl-C
   capt manager --kubeconfig FILE           the controllers, for a cluster that is there already
   capt reconcile cluster NAME --wait       the add-ons of a cluster, once more and now
+  capt compat check --cluster NAME         whether the versions of a cluster go together
   capt crds | kubectl apply --server-side -f -
 
 Data goes to standard output, messages and logs go to standard error.
@@ -86,6 +91,8 @@ pub(crate) enum Command {
     Up(UpArguments),
     Manager(ManagerArguments),
     Reconcile(ReconcileArguments),
+    Migrate(MigrateArguments),
+    Compat(CompatArguments),
     Crds(CrdsArguments),
     Workload(WorkloadArguments),
     /// Print the version

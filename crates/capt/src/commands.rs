@@ -1,8 +1,10 @@
 //! One file per verb.
 
+mod compat;
 mod crds;
 mod demo;
 mod manager;
+mod migrate;
 mod reconcile;
 mod up;
 mod version;
@@ -25,6 +27,8 @@ pub(crate) fn run(command: Command, printer: Printer) -> anyhow::Result<()> {
         Command::Up(arguments) => block_on(up::run(arguments, printer)),
         Command::Manager(arguments) => block_on(manager::run(arguments)),
         Command::Reconcile(arguments) => block_on(reconcile::run(arguments, printer)),
+        Command::Migrate(arguments) => block_on(migrate::run(arguments, printer)),
+        Command::Compat(arguments) => block_on(compat::run(arguments, printer)),
         Command::Crds(arguments) => crds::run(&arguments, printer),
         Command::Workload(arguments) => workload::run(arguments, printer),
         Command::Version => version::run(printer),

@@ -35,3 +35,5 @@ mod workspace;
 mod workspace_template;
 mod workspace_template_apply;
 mod write;
+
+pub use workspace::migration;

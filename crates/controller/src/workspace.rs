@@ -11,6 +11,7 @@ mod flux;
 mod garbage;
 mod inputs;
 mod limit;
+pub mod migration;
 mod observe;
 mod place;
 mod plan_text;

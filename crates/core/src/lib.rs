@@ -21,6 +21,7 @@ pub mod kubeconfig;
 pub mod kubernetes_version;
 pub mod lease;
 pub mod manifest;
+pub mod migration;
 pub mod module;
 pub mod name;
 pub mod network;

@@ -3,7 +3,7 @@
 //! Text comes from people: it may be broken, huge or nested without end. Reading it ends in an answer all the same,
 //! and what is said about it never repeats its content, which may be secret.
 
-mod hcl;
+pub(crate) mod hcl;
 mod json;
 mod size;
 #[cfg(test)]

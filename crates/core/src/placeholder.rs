@@ -6,7 +6,7 @@
 
 mod escape;
 mod json;
-mod literal;
+pub(crate) mod literal;
 mod name;
 #[cfg(test)]
 mod properties;

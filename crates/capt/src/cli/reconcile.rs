@@ -66,12 +66,12 @@ pub(crate) struct RequestArguments {
     pub(crate) connection: ConnectionArguments,
 }
 
-fn object_name(text: &str) -> Result<String, &'static str> {
+pub(super) fn object_name(text: &str) -> Result<String, &'static str> {
     let complaint = "write a name in lower case letters, digits, hyphens and dots, as names of objects are";
     if is_object_name(text) { Ok(text.to_owned()) } else { Err(complaint) }
 }
 
-fn namespace_name(text: &str) -> Result<String, &'static str> {
+pub(super) fn namespace_name(text: &str) -> Result<String, &'static str> {
     let complaint = "write a name in lower case letters, digits and hyphens, as names of namespaces are";
     if is_namespace_name(text) { Ok(text.to_owned()) } else { Err(complaint) }
 }

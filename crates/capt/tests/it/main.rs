@@ -1,12 +1,14 @@
 //! The binary as a user runs it.
 #![expect(clippy::unwrap_used, reason = "a fixture that fails fails its test")]
 
+mod compat;
 mod crds;
 mod demo;
 mod engine;
 mod examples;
 mod leaks;
 mod manager;
+mod migrate;
 mod reconcile;
 mod up;
 mod usage;

@@ -31,7 +31,7 @@ use crate::error::Error;
 use crate::rbac::rule;
 
 /// The key of the state in a Secret.
-const KEY: &str = "tfstate";
+pub(super) const KEY: &str = "tfstate";
 /// What Terraform puts into one Secret before it begins another.
 const FULL: usize = 1 << 20;
 /// More than anybody has; somebody may have put Secrets there that go on for ever.

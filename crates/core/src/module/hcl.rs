@@ -10,9 +10,19 @@ use hcl_edit::{
 
 use super::{Invalid, Kind, Module, Output, Variable};
 
-pub(super) fn read(text: &str) -> Result<Module, Invalid> {
+/// The structure of a module; its spans are those of `text`.
+pub(crate) fn parse(text: &str) -> Result<Body, Invalid> {
+    super::size::check(text)?;
     let prepared = prepare::prepare(text)?;
-    let body = parse_body(&prepared).map_err(|error| invalid(&error))?;
+    parse_body(&prepared).map_err(|error| invalid(&error))
+}
+
+pub(super) fn read(text: &str) -> Result<Module, Invalid> {
+    parse(text).map(|body| interface(&body))
+}
+
+/// What a module of this structure declares.
+pub(crate) fn interface(body: &Body) -> Module {
     let mut module = Module::default();
     for block in body.blocks() {
         let Some(name) = block.labels.first().map(|label| label.as_str().to_owned()) else {
@@ -24,7 +34,7 @@ pub(super) fn read(text: &str) -> Result<Module, Invalid> {
             _ => {}
         }
     }
-    Ok(module)
+    module
 }
 
 /// What the parser refuses and Terraform does not, by what it says of it.

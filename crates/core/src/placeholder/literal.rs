@@ -26,7 +26,7 @@ pub(super) fn rewrite(value: &str, string: impl Fn(&str) -> String) -> Option<St
 }
 
 /// The length of the JSON string that `text` begins with, quotes included.
-pub(super) fn string_length(text: &str) -> usize {
+pub(crate) fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (index, byte) in text.bytes().enumerate().skip(1) {
         match byte {

@@ -8,7 +8,7 @@ use crate::placeholder::scan::{Start, scan};
 /// Far more than people write, and far less than what a parser's stack can take.
 const MAX_DEPTH: usize = 256;
 
-/// The text with the same lines and columns, free of what Terraform reads and the parser does not.
+/// The text with the same lines and the same length, free of what Terraform reads and the parser does not.
 pub(super) fn prepare(text: &str) -> Result<Cow<'_, str>, Invalid> {
     let found = scan(text, Start::Body);
     if found.depth > MAX_DEPTH {
@@ -24,7 +24,7 @@ pub(super) fn prepare(text: &str) -> Result<Cow<'_, str>, Invalid> {
     Ok(without(text, &found.obstacles))
 }
 
-/// The text with each of the characters at these offsets replaced by one without a meaning.
+/// The text with each of the characters at these offsets replaced by what has no meaning.
 fn without<'text>(text: &'text str, obstacles: &[usize]) -> Cow<'text, str> {
     if obstacles.is_empty() {
         return Cow::Borrowed(text);
@@ -35,7 +35,8 @@ fn without<'text>(text: &'text str, obstacles: &[usize]) -> Cow<'text, str> {
         smooth.push_str(&text[copied..*obstacle]);
         copied = *obstacle;
         if let Some(character) = text[copied..].chars().next() {
-            smooth.push(if character == '\r' { ' ' } else { '-' });
+            let meaningless = if character == '\r' { ' ' } else { '-' };
+            smooth.extend(std::iter::repeat_n(meaningless, character.len_utf8()));
             copied += character.len_utf8();
         }
     }

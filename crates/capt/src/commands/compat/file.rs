@@ -1,0 +1,90 @@
+//! Manifests in files, and in the `ConfigMaps` and Secrets that files hold.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use capt_api::names::RESOURCE_SET_SECRET_TYPE;
+use capt_api::resource_set::ResourceKind;
+use capt_core::manifest::{self, Invalid, Manifest};
+use serde_json::Value;
+
+/// What is read of a file: a byte more than the API server lets a `ConfigMap` hold, which is enough to see that it is too much.
+const MOST: u64 = 1_048_576 + 1;
+
+/// How standard input is written among files.
+const STANDARD_INPUT: &str = "-";
+
+/// Every manifest of every file.
+pub(super) fn read(files: &[PathBuf]) -> anyhow::Result<Vec<Manifest>> {
+    let mut manifests = Vec::new();
+    for file in files {
+        let name = if file == Path::new(STANDARD_INPUT) {
+            "standard input".to_owned()
+        } else {
+            file.display().to_string()
+        };
+        let text = content(file).with_context(|| format!("reading {name}"))?;
+        manifests.extend(of_text(&name, &text)?);
+    }
+    Ok(manifests)
+}
+
+fn content(file: &Path) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    if file == Path::new(STANDARD_INPUT) {
+        io::stdin().lock().take(MOST).read_to_end(&mut text)?;
+    } else {
+        File::open(file)?.take(MOST).read_to_end(&mut text)?;
+    }
+    Ok(text)
+}
+
+/// The objects of a text, and those that its `ConfigMaps` and Secrets hold.
+fn of_text(name: &str, text: &[u8]) -> anyhow::Result<Vec<Manifest>> {
+    let data = BTreeMap::from([(name.to_owned(), text)]);
+    let objects = match manifest::parse(ResourceKind::ConfigMap, name, &data) {
+        Ok(objects) => objects,
+        Err(problems) => {
+            let told: Vec<_> = problems.all().iter().take(10).map(|problem| place(name, problem)).collect();
+            bail!("{}", told.join("; "))
+        }
+    };
+    let inner: Vec<_> = objects.iter().flat_map(|object| held(&object.object)).collect();
+    Ok(objects.into_iter().chain(inner).collect())
+}
+
+fn place(name: &str, invalid: &Invalid) -> String {
+    let Invalid { resource: _, key: _, document, item, line, problem } = invalid;
+    let numbers = [("document", document), ("item", item), ("line", line)];
+    let place = numbers.into_iter().filter_map(|(word, number)| Some(format!(", {word} {}", (*number)?)));
+    format!("{name}{}: {problem}", place.collect::<String>())
+}
+
+/// What a `ConfigMap` or Secret holds, if it holds manifests: any other content is not ours to judge.
+fn held(object: &Value) -> Vec<Manifest> {
+    let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+    let kind = match (object["apiVersion"].as_str(), object["kind"].as_str()) {
+        (Some("v1"), Some("ConfigMap")) => ResourceKind::ConfigMap,
+        (Some("v1"), Some("Secret")) if object["type"] == RESOURCE_SET_SECRET_TYPE => ResourceKind::Secret,
+        _ => return Vec::new(),
+    };
+    let texts = |field: &str| object[field].as_object().into_iter().flatten();
+    let plain = |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.as_bytes().to_vec()));
+    let encoded =
+        |(key, value): (&String, &Value)| Some((key.clone(), STANDARD.decode(value.as_str()?).ok()?));
+    let data: BTreeMap<String, Vec<u8>> = match kind {
+        ResourceKind::ConfigMap => texts("data").filter_map(plain).collect(),
+        ResourceKind::Secret => {
+            texts("data").filter_map(encoded).chain(texts("stringData").filter_map(plain)).collect()
+        }
+    };
+    manifest::parse(kind, name, &data).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! `capt migrate`: what Terraform installed goes on running without Terraform.
+
+mod confirm;
+mod lock;
+mod mark;
+mod plan;
+mod steps;
+mod survey;
+mod write;
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail, ensure};
+use capt_core::migration::{Releases, Which};
+use capt_core::name::is_namespace_name;
+
+use self::plan::{Outcome, Plan};
+use self::survey::Survey;
+use crate::cli::{HelmReleaseArguments, MigrateArguments, MigrateCommand};
+use crate::connection;
+use crate::printer::Printer;
+
+/// Whoever looks at the managers of a field sees where it comes from.
+const FIELD_MANAGER: &str = "capt-migrate";
+
+/// What the user asks for.
+struct Request {
+    which: Which,
+    template: Option<String>,
+    applies: Vec<String>,
+    namespace: String,
+    labels: BTreeMap<String, String>,
+    timeout: Duration,
+}
+
+pub(crate) async fn run(arguments: MigrateArguments, printer: Printer) -> anyhow::Result<()> {
+    let MigrateCommand::HelmRelease(arguments) = arguments.command;
+    let (dry_run, yes) = (arguments.dry_run, arguments.yes);
+    ensure!(
+        dry_run || yes || std::io::stdin().is_terminal(),
+        "there is nobody to ask: look with --dry-run at what would be done, and do it with --yes"
+    );
+    let client = connection::find_for_person(&arguments.connection).await?.client;
+    let request = Request::of(arguments, client.default_namespace())?;
+    let Some(survey) = Survey::take(&client, &request).await? else {
+        let plan = Plan::nothing(&request);
+        return printer.value(&plan, &plan.sentences());
+    };
+    let mut plan = Plan::of(&survey, &request);
+    if plan.outcome == Outcome::NothingToDo {
+        return printer.value(&plan, &plan.sentences());
+    }
+    if dry_run {
+        printer.value(&plan, &plan.sentences())?;
+        ensure!(plan.in_the_way.is_empty(), "this cannot be done yet: see what is in the way");
+        return Ok(());
+    }
+    if !plan.in_the_way.is_empty() {
+        bail!("nothing was changed: {}", plan.in_the_way.join("; "));
+    }
+    if !yes && !confirm::ask(&plan, printer).await? {
+        bail!("nothing was changed");
+    }
+    plan.left = steps::carry_out(&client, &request, &survey, printer)
+        .await
+        .context("this is not finished; what was paused stays paused, nothing is uninstalled, and running this again goes on")?;
+    plan.outcome = Outcome::Done;
+    printer.value(&plan, &plan.sentences())
+}
+
+impl Request {
+    fn of(arguments: HelmReleaseArguments, default_namespace: &str) -> anyhow::Result<Self> {
+        let HelmReleaseArguments { names, all, template, applies, labels, timeout, .. } = arguments;
+        let namespace = arguments.namespace.unwrap_or_else(|| default_namespace.to_owned());
+        ensure!(
+            is_namespace_name(&namespace),
+            "`{namespace}` is no name of a namespace: write one with --namespace"
+        );
+        let releases = if all { Releases::All } else { Releases::Named(names.into_iter().collect()) };
+        Ok(Self {
+            which: Which { releases, drop_provider: arguments.drop_provider },
+            template,
+            applies,
+            namespace,
+            labels: labels.into_iter().collect(),
+            timeout,
+        })
+    }
+}
+
+/// Releases in words.
+fn named(releases: &Releases) -> String {
+    match releases {
+        Releases::All => "helm_release".to_owned(),
+        Releases::Named(names) => {
+            names.iter().map(|name| format!("helm_release.{name}")).collect::<Vec<_>>().join(", ")
+        }
+    }
+}

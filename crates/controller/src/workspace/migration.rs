@@ -1,0 +1,147 @@
+//! A state in the hands of a person who takes something out of it: read, locked, copied, written.
+//!
+//! The lock is the one that Terraform takes, so that no run works on the state meanwhile. The copy is the one that the engine
+//! makes before an apply.
+
+mod lock;
+#[cfg(test)]
+mod tests;
+
+use std::io::Read;
+
+use capt_api::{Workspace, WorkspaceTemplateApply};
+use capt_core::tie::ApplyKey;
+use capt_core::workspace::observed::State;
+use capt_terraform::Secret as Hidden;
+use flate2::Compression;
+use flate2::bufread::{GzDecoder, GzEncoder};
+use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::Secret;
+use kube::{Api, Client, ResourceExt};
+use serde_json::json;
+
+use super::place::kept::{self, aside};
+use super::place::{Owner, Place};
+use super::{snapshot, state};
+use crate::error::Error;
+
+pub use lock::{Attempt, Holder, Lock, LockHolder};
+
+/// A state that is larger than this is not read.
+const LARGEST: u64 = 64 << 20;
+
+/// The state of a Workspace that an apply has made.
+pub struct StateOf {
+    client: Client,
+    place: Place,
+}
+
+/// A state as it was found.
+pub enum Seen {
+    /// There is none in a Secret of CAPT's.
+    Absent,
+    /// The Secret belongs to another Workspace.
+    NotOurs {
+        /// Its name.
+        workspace: String,
+    },
+    /// It is spread over so many Secrets, which cannot be written as one.
+    InParts(usize),
+    /// It cannot be unpacked.
+    Unreadable,
+    /// It is there.
+    Whole(Content),
+}
+
+/// What is in a state, at one moment.
+pub struct Content {
+    text: Hidden,
+    found: state::Found,
+}
+
+impl Content {
+    /// The state as Terraform wrote it.
+    pub fn text(&self) -> &[u8] {
+        self.text.expose()
+    }
+}
+
+/// What could not be done with a state.
+#[derive(Debug, thiserror::Error)]
+#[error("{sentence}")]
+pub struct Failure {
+    sentence: String,
+    /// Whether somebody else was faster.
+    pub conflict: bool,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { conflict: error.is_conflict(), sentence: error.sentence() }
+    }
+}
+
+impl StateOf {
+    /// The state of this Workspace of this apply.
+    pub fn new(client: &Client, workspace: &Workspace, apply: &WorkspaceTemplateApply) -> Self {
+        let owner = Owner { key: ApplyKey::of(apply), uid: apply.uid().unwrap_or_default() };
+        // With an apply, the place is beside it.
+        let place = Place::of(workspace, Some(owner), "");
+        Self { client: client.clone(), place }
+    }
+
+    /// The Secret that it is in, as `namespace/name`.
+    pub fn secret(&self) -> String {
+        format!("{}/{}", self.place.namespace, self.place.state_secret())
+    }
+
+    /// Reads it.
+    pub async fn read(&self) -> Result<Seen, Failure> {
+        let found = state::look(&self.client, &self.place).await?;
+        match &found.state {
+            State::Absent | State::Elsewhere => return Ok(Seen::Absent),
+            State::NotOurs { workspace } => return Ok(Seen::NotOurs { workspace: workspace.clone() }),
+            State::Present { .. } => {}
+        }
+        let [part] = found.parts.as_slice() else { return Ok(Seen::InParts(found.parts.len())) };
+        let packed = part.content.clone().unwrap_or_default();
+        let unpacked = aside(move || unpack(packed.expose())).await?;
+        Ok(unpacked.map_or(Seen::Unreadable, |text| Seen::Whole(Content { text, found })))
+    }
+
+    /// Copies it as it is now, as it is done before every apply.
+    pub async fn copy(&self, content: &Content) -> Result<(), Failure> {
+        Ok(snapshot::take(&self.client, &self.place, &content.found).await?)
+    }
+
+    /// Writes it, unless it is no longer what was read.
+    pub async fn write(&self, read: &Content, text: Vec<u8>) -> Result<(), Failure> {
+        let packed = aside(move || pack(&text)).await?;
+        let name = self.place.state_secret();
+        let metadata = read.found.parts.first().map(|part| &part.metadata);
+        let patch = json!({
+            "metadata": {
+                "uid": metadata.and_then(|metadata| metadata.uid.as_ref()),
+                "resourceVersion": metadata.and_then(|metadata| metadata.resource_version.as_ref()),
+            },
+            "data": { state::KEY: ByteString(packed) },
+        });
+        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), &self.place.namespace);
+        kept::merge(&secrets, &name, &patch, &format!("writing the state in Secret `{}`", self.secret()))
+            .await?;
+        Ok(())
+    }
+}
+
+fn unpack(packed: &[u8]) -> Option<Hidden> {
+    let mut text = Vec::new();
+    let length = GzDecoder::new(packed).take(LARGEST + 1).read_to_end(&mut text).ok()?;
+    (length as u64 <= LARGEST).then(|| Hidden::new(text))
+}
+
+fn pack(text: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    // Reading from memory cannot fail.
+    let _ = GzEncoder::new(text, Compression::best()).read_to_end(&mut packed);
+    packed
+}

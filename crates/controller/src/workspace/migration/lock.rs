@@ -1,0 +1,197 @@
+//! The lock on a state, as Terraform's kubernetes backend takes it: a Lease without an end.
+
+use capt_api::names::{STATE_SUFFIX, annotation, label};
+use capt_core::digest::short_digest;
+use capt_core::workspace::lock::machine;
+use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::jiff::Timestamp;
+use kube::api::PostParams;
+use kube::{Api, ResourceExt};
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, StateOf};
+use crate::error::Error;
+
+/// What locks of this kind are taken for.
+const OPERATION: &str = "capt migrate";
+
+/// Who takes a lock.
+#[derive(Clone, Debug)]
+pub struct Holder {
+    /// A person's name.
+    pub user: String,
+    /// The machine.
+    pub host: String,
+    /// The process on that machine.
+    pub process: u32,
+}
+
+/// A lock that was taken.
+#[derive(Debug)]
+pub struct Lock {
+    id: String,
+}
+
+/// What came of an attempt to take a lock.
+#[derive(Debug)]
+pub enum Attempt {
+    /// It was taken.
+    Taken(Lock),
+    /// Somebody else has it.
+    Held(LockHolder),
+}
+
+/// Somebody who has a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockHolder {
+    /// The lock's identifier.
+    pub id: String,
+    /// `user@machine`.
+    pub who: String,
+    /// What for.
+    pub operation: String,
+    /// Since when, as it was written there.
+    pub since: String,
+    /// The machine and the process on it, where the lock was taken as this one is.
+    pub alike: Option<(String, u32)>,
+    version: String,
+}
+
+/// What Terraform writes about a lock.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct Note {
+    #[serde(rename = "ID")]
+    id: String,
+    operation: String,
+    info: String,
+    who: String,
+    version: String,
+    created: String,
+    path: String,
+}
+
+impl StateOf {
+    /// Takes the lock, if nobody has it.
+    pub async fn lock(&self, holder: &Holder) -> Result<Attempt, Failure> {
+        let leases = self.leases();
+        let name = self.lease();
+        let found = leases.get_opt(&name).await.map_err(Error::api(self.doing("reading")))?;
+        match found {
+            Some(lease) => match held(&lease) {
+                Some(held) => Ok(Attempt::Held(held)),
+                None => self.hold(lease, holder).await,
+            },
+            None => self.make(holder).await,
+        }
+    }
+
+    /// Who has the lock.
+    pub async fn holder(&self) -> Result<Option<LockHolder>, Failure> {
+        let found = self.leases().get_opt(&self.lease()).await.map_err(Error::api(self.doing("reading")))?;
+        Ok(found.as_ref().and_then(held))
+    }
+
+    /// Takes a lock whose holder is known to be dead, if nothing has happened to it since.
+    pub async fn take_over(&self, from: &LockHolder, holder: &Holder) -> Result<Attempt, Failure> {
+        let found = self.leases().get_opt(&self.lease()).await.map_err(Error::api(self.doing("reading")))?;
+        match found {
+            Some(lease) if held(&lease).as_ref() == Some(from) => self.hold(lease, holder).await,
+            Some(_) | None => self.lock(holder).await,
+        }
+    }
+
+    /// Lets go of the lock. One that is somebody else's by now stays.
+    pub async fn unlock(&self, lock: Lock) -> Result<(), Failure> {
+        let leases = self.leases();
+        let name = self.lease();
+        let found = leases.get_opt(&name).await.map_err(Error::api(self.doing("reading")))?;
+        let Some(mut lease) = found.filter(|lease| held(lease).is_some_and(|held| held.id == lock.id)) else {
+            return Ok(());
+        };
+        lease.annotations_mut().remove(annotation::LOCK_INFO);
+        lease.spec.get_or_insert_default().holder_identity = None;
+        let written = leases.replace(&name, &PostParams::default(), &lease).await;
+        written.map_err(Error::api(self.doing("releasing")))?;
+        Ok(())
+    }
+
+    async fn make(&self, holder: &Holder) -> Result<Attempt, Failure> {
+        let labels = [
+            (label::MANAGED_BY, "terraform"),
+            (label::TERRAFORM_STATE, "true"),
+            (label::TERRAFORM_STATE_WORKSPACE, &self.place.terraform_workspace),
+            (label::TERRAFORM_STATE_SUFFIX, STATE_SUFFIX),
+        ];
+        let (lock, text) = self.sign(holder);
+        let lease = Lease {
+            metadata: ObjectMeta {
+                name: Some(self.lease()),
+                labels: Some(labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into()),
+                annotations: Some([(annotation::LOCK_INFO.to_owned(), text)].into()),
+                ..ObjectMeta::default()
+            },
+            spec: Some(LeaseSpec { holder_identity: Some(lock.id.clone()), ..LeaseSpec::default() }),
+        };
+        let made = self.leases().create(&PostParams::default(), &lease).await;
+        made.map_err(Error::api(self.doing("taking")))?;
+        Ok(Attempt::Taken(lock))
+    }
+
+    /// Writes a holder into a lease, if it is still what was read.
+    async fn hold(&self, mut lease: Lease, holder: &Holder) -> Result<Attempt, Failure> {
+        let (lock, text) = self.sign(holder);
+        lease.annotations_mut().insert(annotation::LOCK_INFO.to_owned(), text);
+        lease.spec.get_or_insert_default().holder_identity = Some(lock.id.clone());
+        let written = self.leases().replace(&self.lease(), &PostParams::default(), &lease).await;
+        written.map_err(Error::api(self.doing("taking")))?;
+        Ok(Attempt::Taken(lock))
+    }
+
+    fn sign(&self, holder: &Holder) -> (Lock, String) {
+        let Holder { user, host, process } = holder;
+        let created = Timestamp::now().to_string();
+        let process = process.to_string();
+        let id = short_digest([host.as_str(), &process, &created, &self.place.workspace_uid], 32);
+        let note = Note {
+            id: id.clone(),
+            operation: OPERATION.to_owned(),
+            info: process,
+            who: format!("{user}@{host}"),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            created,
+            path: String::new(),
+        };
+        (Lock { id }, serde_json::to_string(&note).unwrap_or_default())
+    }
+
+    fn leases(&self) -> Api<Lease> {
+        Api::namespaced(self.client.clone(), &self.place.namespace)
+    }
+
+    fn lease(&self) -> String {
+        format!("lock-{}", self.place.state_secret())
+    }
+
+    fn doing(&self, verb: &str) -> String {
+        format!("{verb} the lock on the state in Secret `{}`", self.secret())
+    }
+}
+
+fn held(lease: &Lease) -> Option<LockHolder> {
+    let id = lease.spec.as_ref()?.holder_identity.clone().filter(|id| !id.is_empty())?;
+    let told = lease.annotations().get(annotation::LOCK_INFO);
+    let note: Note = told.and_then(|told| serde_json::from_str(told).ok()).unwrap_or_default();
+    let alike = (note.operation == OPERATION)
+        .then(|| Some((machine(&note.who)?.to_owned(), note.info.parse().ok()?)))
+        .flatten();
+    Some(LockHolder {
+        id,
+        who: note.who,
+        operation: note.operation,
+        since: note.created,
+        alike,
+        version: lease.resource_version().unwrap_or_default(),
+    })
+}
