@@ -20,7 +20,7 @@ use kube::runtime::controller::Action;
 use act::Done;
 pub(crate) use credentials::Credentials;
 
-use crate::context::{A_MOMENT, Context};
+use crate::context::Context;
 use crate::error::Error;
 use crate::metrics::{Kind, Outcome};
 use crate::rbac::rule;
@@ -100,7 +100,8 @@ async fn rounds(
         // The endpoint may have been written: what is told now speaks of the spec as it is then.
         control_plane = context.control_planes.newest(control_plane);
         let next = next_look(&step, &control_plane, seen.as_ref().ok(), &kept, context.now());
-        let next = next.into_iter().chain(look).min();
+        let soon = report::beginning(&control_plane, &step, &kept.secrets, context);
+        let next = next.into_iter().chain(look).chain(soon).min();
         let failed = kept.error.is_some() || seen.is_err();
         let (seen, error) = match seen {
             Ok(seen) => (Some(seen), None),
@@ -147,11 +148,7 @@ fn next_look(
         }
         _ => None,
     };
-    let soon = match step {
-        Step::Write { .. } if report::is_beginning(control_plane, step) => now.checked_add(A_MOMENT).ok(),
-        _ => None,
-    };
-    [held, soon, late.filter(|deadline| *deadline > now), kept.next].into_iter().flatten().min()
+    [held, late.filter(|deadline| *deadline > now), kept.next].into_iter().flatten().min()
 }
 
 fn requeue(next: Timestamp, now: Timestamp) -> Action {

@@ -41,6 +41,11 @@ pub(super) async fn act(
         Step::Write { wanted, create } => {
             let present = if *create { None } else { present(wanted, control_plane, context) };
             owned_apply::write(wanted, &Owner::of(control_plane), present.as_ref(), context).await?;
+            if *create {
+                let now = context.now();
+                let key = key_of(&control_plane.metadata);
+                context.credentials.with(&key, |memory| memory.begun = Some(now));
+            }
             Ok(Done::Waited)
         }
         Step::DeleteApply { .. } => {

@@ -1,17 +1,20 @@
 //! Tells what came of a reconcile: status and Events, on every exit.
 
+use capt_api::capt_control_plane::SecretState;
 use capt_api::names::Reason;
 use capt_api::{CAPTControlPlane, WorkspaceTemplateApply};
 use capt_core::control_plane::decide::{self, Step};
-use capt_core::control_plane::status::{self, Report};
+use capt_core::control_plane::status::{self, Report, Secrets};
+use k8s_openapi::jiff::Timestamp;
 use kube::{Api, ResourceExt};
 
 use super::act::Done;
 use super::credentials::Kept;
 use super::observe::{self, Seen};
-use crate::context::{Context, to_the_second};
+use crate::context::{A_MOMENT, Context, to_the_second};
 use crate::error::Error;
 use crate::events;
+use crate::store::key_of;
 use crate::write;
 
 /// Writes the status if it has changed, publishes Events, and hands on what went wrong.
@@ -67,22 +70,33 @@ fn apply(
     newest.map(|newest| (*newest).clone()).or_else(|| before.cloned())
 }
 
-/// Whether a new control plane is at its very beginning, of which there is more to tell in a moment.
-pub(super) fn is_beginning(control_plane: &CAPTControlPlane, step: &Step) -> bool {
-    let early = match step {
+/// When there is more to tell of a new control plane that is at its very beginning; nothing is told until then.
+pub(super) fn beginning(
+    control_plane: &CAPTControlPlane,
+    step: &Step,
+    secrets: &Secrets,
+    context: &Context,
+) -> Option<Timestamp> {
+    if control_plane.status.is_some() || secrets.state == SecretState::Ready {
+        return None;
+    }
+    match step {
         // Mostly it is found by its Cluster.
-        Step::Hold { blocked, until } => blocked.reason == Reason::WaitingForCluster && until.is_some(),
-        Step::Write { create, .. } => *create,
-        _ => false,
-    };
-    early && control_plane.status.is_none()
+        Step::Hold { blocked, until } if blocked.reason == Reason::WaitingForCluster => *until,
+        Step::Write { .. } | Step::Settled => {
+            let key = key_of(&control_plane.metadata);
+            let begun = context.credentials.with(&key, |memory| memory.begun)?;
+            begun.checked_add(A_MOMENT).ok().filter(|until| context.now() < *until)
+        }
+        _ => None,
+    }
 }
 
 async fn tell(control_plane: &CAPTControlPlane, facts: Report<'_>, context: &Context) -> Result<(), Error> {
     let Some(next) = status::status(facts) else { return Ok(()) };
     events::publish(context, control_plane, &status::notes(facts, &next)).await;
-    let early = facts.outcome.is_ok() && is_beginning(control_plane, facts.step);
-    if early || control_plane.status.as_ref() == Some(&next) {
+    let early = beginning(control_plane, facts.step, facts.secrets, context).is_some();
+    if (early && facts.outcome.is_ok()) || control_plane.status.as_ref() == Some(&next) {
         return Ok(());
     }
     let was_ready = control_plane.status.as_ref().is_some_and(|status| status.initialized);

@@ -30,6 +30,8 @@ pub(in crate::control_plane) struct Memory {
     pub(in crate::control_plane) probe: ProbeMemory,
     /// Since when the credentials are as they are.
     pub(in crate::control_plane) settled: Option<Timestamp>,
+    /// When its apply was made, if that was us.
+    pub(in crate::control_plane) begun: Option<Timestamp>,
     /// What was seen of the inside of a cluster that is to be destroyed.
     pub(in crate::control_plane) clearing: ClearingMemory,
 }
