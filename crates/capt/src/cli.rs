@@ -1,12 +1,14 @@
 //! What the user can type.
 #![expect(clippy::doc_markdown, reason = "the docs are help texts, which show backticks as they are")]
 
+mod addons;
 mod cluster_api;
 mod compat;
 mod connection;
 mod engine;
 mod migrate;
 mod reconcile;
+mod validate;
 mod webhook;
 mod workload;
 
@@ -16,12 +18,14 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
+pub(crate) use addons::{AddonsArguments, AddonsCommand, InitArguments};
 pub(crate) use cluster_api::ClusterApiArguments;
 pub(crate) use compat::{CheckArguments, CompatArguments, CompatCommand, PathArguments};
 pub(crate) use connection::ConnectionArguments;
 pub(crate) use engine::{EngineArguments, EngineChoice, Place};
 pub(crate) use migrate::{HelmReleaseArguments, MigrateArguments, MigrateCommand};
 pub(crate) use reconcile::{ReconcileArguments, ReconcileTarget, RequestArguments};
+pub(crate) use validate::ValidateArguments;
 pub(crate) use webhook::WebhookArguments;
 pub(crate) use workload::{WorkloadArguments, WorkloadCommand, WorkloadTarget};
 
@@ -45,6 +49,7 @@ Examples:
   capt manager --kubeconfig FILE           the controllers, for a cluster that is there already
   capt reconcile cluster NAME --wait       the add-ons of a cluster, once more and now
   capt compat check --cluster NAME         whether the versions of a cluster go together
+  capt validate -f DIR                     what is wrong in manifests, without a cluster
   capt crds | kubectl apply --server-side -f -
 
 Data goes to standard output, messages and logs go to standard error.
@@ -91,6 +96,8 @@ pub(crate) enum Command {
     Up(UpArguments),
     Manager(ManagerArguments),
     Reconcile(ReconcileArguments),
+    Validate(ValidateArguments),
+    Addons(AddonsArguments),
     Migrate(MigrateArguments),
     Compat(CompatArguments),
     Crds(CrdsArguments),

@@ -1,5 +1,6 @@
 //! One file per verb.
 
+mod addons;
 mod compat;
 mod crds;
 mod demo;
@@ -7,6 +8,7 @@ mod manager;
 mod migrate;
 mod reconcile;
 mod up;
+mod validate;
 mod version;
 mod workload;
 
@@ -27,6 +29,8 @@ pub(crate) fn run(command: Command, printer: Printer) -> anyhow::Result<()> {
         Command::Up(arguments) => block_on(up::run(arguments, printer)),
         Command::Manager(arguments) => block_on(manager::run(arguments)),
         Command::Reconcile(arguments) => block_on(reconcile::run(arguments, printer)),
+        Command::Validate(arguments) => validate::run(&arguments, printer),
+        Command::Addons(arguments) => addons::run(&arguments, printer),
         Command::Migrate(arguments) => block_on(migrate::run(arguments, printer)),
         Command::Compat(arguments) => block_on(compat::run(arguments, printer)),
         Command::Crds(arguments) => crds::run(&arguments, printer),

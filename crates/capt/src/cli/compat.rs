@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use capt_core::compatibility::{Product, Version, Versions};
-use capt_core::name::{is_namespace_name, is_object_name};
 use clap::{Args, Subcommand};
 use jiff::civil::Date;
 
 use super::ConnectionArguments;
+use super::reconcile::{namespace_name, object_name};
 
 /// Tell which versions of Kubernetes, Flux, Helm and Karpenter go together.
 ///
@@ -59,7 +59,7 @@ pub(crate) struct CheckArguments {
     #[arg(long = "file", short, value_name = "FILE", num_args = 1.., conflicts_with = "cluster")]
     pub(crate) files: Vec<PathBuf>,
     /// A Cluster: its own version of Kubernetes, and what the AddonStacks that select it bring
-    #[arg(long, value_name = "NAME", value_parser = cluster_name)]
+    #[arg(long, value_name = "NAME", value_parser = object_name)]
     pub(crate) cluster: Option<String>,
     /// The namespace of the Cluster [default: that of the kubeconfig's context, else default]
     #[arg(long, short, value_name = "NAME", value_parser = namespace_name, requires = "cluster")]
@@ -73,16 +73,6 @@ pub(crate) struct CheckArguments {
 
 fn date(text: &str) -> Result<Date, &'static str> {
     text.parse().map_err(|_| "write a day as for example 2027-01-31")
-}
-
-fn cluster_name(text: &str) -> Result<String, &'static str> {
-    let complaint = "write the name of a Cluster: lower case letters, digits, hyphens and dots";
-    if is_object_name(text) { Ok(text.to_owned()) } else { Err(complaint) }
-}
-
-fn namespace_name(text: &str) -> Result<String, &'static str> {
-    let complaint = "write the name of a namespace: lower case letters, digits and hyphens";
-    if is_namespace_name(text) { Ok(text.to_owned()) } else { Err(complaint) }
 }
 
 /// Versions by flags.

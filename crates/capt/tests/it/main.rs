@@ -1,6 +1,7 @@
 //! The binary as a user runs it.
 #![expect(clippy::unwrap_used, reason = "a fixture that fails fails its test")]
 
+mod addons_init;
 mod compat;
 mod crds;
 mod demo;
@@ -12,6 +13,7 @@ mod migrate;
 mod reconcile;
 mod up;
 mod usage;
+mod validate;
 mod version;
 mod workload;
 

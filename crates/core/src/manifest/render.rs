@@ -3,7 +3,6 @@
 //! A value stays inside the text that it is written into, whatever it looks like, since the tree is changed and not what
 //! it was written as. `$${NAME}` becomes `${NAME}`. Everything else with a `$` stays byte for byte.
 
-mod closest;
 mod placeholder;
 #[cfg(test)]
 mod tests;
@@ -16,6 +15,7 @@ use serde_json::{Map, Value};
 
 use super::problem::sentences;
 use super::{Invalid, Manifest, Place, Problem, object};
+use crate::near::nearest;
 pub use variables::{Inputs, variables};
 
 /// A name that is asked for and not known.
@@ -109,9 +109,10 @@ pub fn render(
         return Ok(rendered);
     }
     let known: Vec<String> = variables.keys().cloned().collect();
+    let suggestion = |name: &str| nearest(name, known.iter().map(String::as_str)).map(ToOwned::to_owned);
     let missing = missing
         .into_iter()
-        .map(|(name, places)| Missing { suggestion: closest::closest(&name, &known), name, places })
+        .map(|(name, places)| Missing { suggestion: suggestion(&name), name, places })
         .collect();
     Err(Unrendered { missing, invalid, known })
 }

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use capt_api::names::Reason;
-
 use super::problem::Problem;
 
 /// How bad it is.
@@ -45,11 +43,6 @@ impl Finding {
     /// How bad it is.
     pub const fn severity(&self) -> Severity {
         self.problem.severity()
-    }
-
-    /// The word for conditions.
-    pub const fn reason(&self) -> Reason {
-        self.problem.reason()
     }
 }
 

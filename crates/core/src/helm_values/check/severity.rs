@@ -1,7 +1,5 @@
 //! How bad each problem is.
 
-use capt_api::names::Reason;
-
 use super::finding::Severity;
 use super::problem::{Problem, Winner};
 use crate::helm_values::effect::Effect;
@@ -53,48 +51,6 @@ impl Problem {
             | Self::MixedForms { .. }
             | Self::Unprintable { .. }
             | Self::FileUnusable { .. } => Severity::Error,
-        }
-    }
-
-    /// The word for conditions.
-    pub const fn reason(&self) -> Reason {
-        match self {
-            Self::KeyNotFed { .. } | Self::OutputMissing { .. } | Self::MayBeMissing { .. } => {
-                Reason::OutputMissing
-            }
-            Self::Unprintable { .. } => Reason::VariableInvalid,
-            Self::OtherNamespace { .. } => Reason::SpecInvalid,
-            Self::ValuesNotMapping
-            | Self::ReferencesNotList
-            | Self::TooManyReferences { .. }
-            | Self::EntryNotMapping
-            | Self::Kind
-            | Self::Name { .. }
-            | Self::NotTruth
-            | Self::Key
-            | Self::LiteralWithoutPath
-            | Self::PathNotText
-            | Self::PathEmpty
-            | Self::PathTooLong { .. }
-            | Self::PathCharacter { .. }
-            | Self::PathGrammar { .. }
-            | Self::DoubledBackslash { .. }
-            | Self::UnescapedDots { .. }
-            | Self::ValuesPrefix { .. }
-            | Self::Slashes { .. }
-            | Self::AlsoInline { .. }
-            | Self::ThroughInline { .. }
-            | Self::LostInList { .. }
-            | Self::SamePath { .. }
-            | Self::ThroughReference { .. }
-            | Self::OverReference { .. }
-            | Self::SplitReference { .. }
-            | Self::ObjectUnknown { .. }
-            | Self::KeyNotHeld { .. }
-            | Self::Changes { .. }
-            | Self::KeptByQuotes { .. }
-            | Self::MixedForms { .. }
-            | Self::FileUnusable { .. } => Reason::ManifestInvalid,
         }
     }
 }

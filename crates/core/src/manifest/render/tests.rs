@@ -248,6 +248,5 @@ fn an_output_of_the_older_name_wins() {
 #[case::nothing_alike("REGION", None)]
 #[case::short("NS", None)]
 fn a_likely_typo_gets_a_suggestion(#[case] name: &str, #[case] expected: Option<&str>) {
-    let known = ["CLUSTER_ENDPOINT", "CLUSTER_NAME", "NAMESPACE"].map(str::to_owned);
-    assert_eq!(closest::closest(name, &known).as_deref(), expected);
+    assert_eq!(nearest(name, ["CLUSTER_ENDPOINT", "CLUSTER_NAME", "NAMESPACE"]), expected);
 }

@@ -1,0 +1,109 @@
+//! Files, directories and standard input.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+use capt_core::validation::{File, Finding, Position, Severity};
+
+/// How standard input is written among files.
+const STANDARD_INPUT: &str = "-";
+
+/// The most that is read of a file, in bytes.
+const LARGEST: u64 = 16 * 1024 * 1024;
+
+/// How many files there may be, and how deep directories may be in each other.
+const MOST: usize = 10_000;
+const DEEPEST: usize = 64;
+
+/// A file that was read, or why its content is of no use.
+pub(super) struct Read {
+    name: String,
+    content: Result<String, &'static str>,
+}
+
+impl Read {
+    /// The file, if it can be looked at.
+    pub(super) fn as_file(&self) -> Option<File<'_>> {
+        self.content.as_deref().ok().map(|text| File { name: &self.name, text })
+    }
+
+    /// What is wrong with the whole of it.
+    pub(super) fn problem(&self) -> Option<Finding> {
+        self.content.as_ref().err().map(|message| Finding {
+            file: self.name.clone(),
+            position: Position { line: 1, column: 1 },
+            severity: Severity::Error,
+            message: (*message).to_owned(),
+            excerpt: None,
+        })
+    }
+}
+
+/// Reads everything that is named, each file once, in order.
+pub(super) fn read(named: &[PathBuf]) -> anyhow::Result<Vec<Read>> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for path in named {
+        if path != Path::new(STANDARD_INPUT) && path.is_dir() {
+            let before = paths.len();
+            collect(path, 0, &mut paths).with_context(|| format!("reading {}", path.display()))?;
+            ensure!(paths.len() > before, "{} has no *.yaml, *.yml or *.json in it", path.display());
+        } else {
+            paths.push(path.clone());
+        }
+    }
+    let mut seen = BTreeSet::new();
+    paths.retain(|path| seen.insert(path.clone()));
+    ensure!(paths.len() <= MOST, "there are more than {MOST} files: name fewer directories");
+    paths.iter().map(|path| read_one(path)).collect()
+}
+
+/// The files of a directory in the order of their names. What begins with a dot, and directories behind links, are left out.
+fn collect(directory: &Path, depth: usize, paths: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+    if depth > DEEPEST || paths.len() > MOST {
+        bail!("there are too many files or directories in each other: name fewer of them");
+    }
+    let mut entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            collect(&path, depth + 1, paths)?;
+        } else if is_manifest(&path) && path.is_file() {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn is_manifest(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|end| ["yaml", "yml", "json"].iter().any(|known| end.eq_ignore_ascii_case(known)))
+}
+
+fn read_one(path: &Path) -> anyhow::Result<Read> {
+    let mut content = Vec::new();
+    let name = if path == Path::new(STANDARD_INPUT) {
+        io::stdin().lock().take(LARGEST + 1).read_to_end(&mut content).context("reading standard input")?;
+        "standard input".to_owned()
+    } else {
+        let name = path.display().to_string();
+        let read = fs::File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut content));
+        read.with_context(|| format!("reading {name}"))?;
+        name
+    };
+    let content = if content.len() as u64 > LARGEST {
+        Err("this is larger than 16 MiB; split it")
+    } else {
+        String::from_utf8(content).map_err(|_| "this is not UTF-8 text; write manifests as YAML or JSON")
+    };
+    Ok(Read { name, content })
+}
+
+#[cfg(test)]
+mod tests;
