@@ -32,7 +32,7 @@ pub(crate) async fn clear(
         left = volumes::clear(talk).await?;
     }
     if left.is_empty() {
-        left = releases::clear(talk, &found).await?;
+        left = releases::clear(&found).await?;
     }
     Ok(left)
 }

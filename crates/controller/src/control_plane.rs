@@ -18,6 +18,7 @@ use k8s_openapi::jiff::Timestamp;
 use kube::runtime::controller::Action;
 
 use act::Done;
+pub(crate) use act::hold;
 pub(crate) use credentials::Credentials;
 
 use crate::context::Context;

@@ -39,3 +39,4 @@ pub mod tie;
 pub mod validation;
 pub mod values;
 pub mod workspace;
+mod yaml;

@@ -25,7 +25,7 @@ pub(super) async fn clear(talk: &Talk<'_>) -> Result<Vec<Left>, Failure> {
         return Ok(Vec::new());
     }
     let karpenter = karpenter(talk).await?;
-    let hosts: Vec<_> = machines.iter().filter(|machine| karpenter.lives_on(machine, &machines)).collect();
+    let (hosts, others) = karpenter.hosts(&machines);
     let kept: HashSet<_> = hosts.iter().filter_map(|machine| machine.labels().get(POOL)).collect();
     for pool in &sources {
         // A pool takes its machines along: while Karpenter lives on one of them, the pool stays and makes no more.
@@ -35,7 +35,7 @@ pub(super) async fn clear(talk: &Talk<'_>) -> Result<Vec<Left>, Failure> {
             pools.change(pool, &json!({ "spec": { "limits": { "cpu": "0" } } })).await?;
         }
     }
-    for machine in machines.iter().filter(|machine| !karpenter.lives_on(machine, &machines)) {
+    for machine in others {
         claims.delete(machine).await?;
     }
     let machines = claims.all().await?;
@@ -66,14 +66,18 @@ fn node(pod: &DynamicObject) -> Option<String> {
 }
 
 impl Karpenter {
-    /// Whether Karpenter would take itself down with the machine. One that runs elsewhere too goes on there.
-    fn lives_on(&self, machine: &DynamicObject, machines: &[DynamicObject]) -> bool {
-        let runs_on = |machine: &DynamicObject| {
+    /// The machines that Karpenter would take itself down with, and all others. One that runs elsewhere too goes on there.
+    fn hosts<'found>(
+        &self,
+        machines: &'found [DynamicObject],
+    ) -> (Vec<&'found DynamicObject>, Vec<&'found DynamicObject>) {
+        let node_of = |machine: &&'found DynamicObject| {
             let node = machine.data["status"]["nodeName"].as_str();
-            node.filter(|node| self.nodes.contains(*node)).map(ToOwned::to_owned)
+            node.filter(|node| self.nodes.contains(*node))
         };
-        let own: HashSet<_> = machines.iter().filter_map(runs_on).collect();
-        own.len() == self.nodes.len() && runs_on(machine).is_some()
+        let own: HashSet<_> = machines.iter().filter_map(|machine| node_of(&machine)).collect();
+        let goes_on = own.len() < self.nodes.len();
+        machines.iter().partition(|machine| !goes_on && node_of(machine).is_some())
     }
 
     /// What there is to know about machines that are still there.
@@ -81,7 +85,7 @@ impl Karpenter {
         if machines.is_empty() {
             return None;
         }
-        let hosts: Vec<_> = machines.iter().filter(|machine| self.lives_on(machine, machines)).collect();
+        let (hosts, _) = self.hosts(machines);
         let held = held(machines).map(|held| format!("{held}; ")).unwrap_or_default();
         if self.nodes.is_empty() {
             return Some(format!("{held}no Karpenter runs in the cluster that could take them down"));
@@ -134,8 +138,9 @@ mod tests {
     fn karpenter_on_its_own_machines_is_noticed() {
         let machines = [machine("a", "n1"), machine("b", "n2")];
         let karpenter = on(&["n2"]);
-        assert!(!karpenter.lives_on(&machines[0], &machines) && karpenter.lives_on(&machines[1], &machines));
-        assert!(!on(&["n2", "elsewhere"]).lives_on(&machines[1], &machines), "it goes on elsewhere");
+        assert_eq!(karpenter.hosts(&machines), (vec![&machines[1]], vec![&machines[0]]));
+        let (hosts, others) = on(&["n2", "elsewhere"]).hosts(&machines);
+        assert_eq!((hosts.len(), others.len()), (0, 2), "it goes on elsewhere");
         assert_eq!(
             karpenter.remark(&machines).unwrap(),
             "held by karpenter.sh/termination; Karpenter runs on machines of its own (`b`, aws:///eu-west-1a/i-b) and cannot take those down: move it to other nodes, or end these machines by hand and delete their NodeClaims"

@@ -112,12 +112,7 @@ impl Served<'_> {
     }
 
     fn of(&self, object: &DynamicObject) -> Api<DynamicObject> {
-        match (&self.scope, object.namespace()) {
-            (Scope::Namespaced, Some(namespace)) => {
-                Api::namespaced_with(self.talk.client(), &namespace, &self.resource)
-            }
-            (Scope::Namespaced | Scope::Cluster, _) => Api::all_with(self.talk.client(), &self.resource),
-        }
+        self.talk.objects(&self.resource, &self.scope, object.metadata.namespace.as_deref())
     }
 }
 

@@ -51,7 +51,7 @@ fn is_ours(object: &DynamicObject, brought: &[ObjectKey]) -> bool {
 }
 
 /// Deletes those that no other needs; answers what is still there.
-pub(super) async fn clear(talk: &Talk<'_>, found: &Releases<'_>) -> Result<Vec<Left>, Failure> {
+pub(super) async fn clear(found: &Releases<'_>) -> Result<Vec<Left>, Failure> {
     let Some(releases) = &found.served else { return Ok(Vec::new()) };
     if found.brought.is_empty() {
         return Ok(Vec::new());
@@ -64,7 +64,6 @@ pub(super) async fn clear(talk: &Talk<'_>, found: &Releases<'_>) -> Result<Vec<L
         releases.delete(release).await?;
     }
     let there: HashSet<String> = found.brought.iter().map(name).collect();
-    let Some(releases) = served(talk, &VERSIONS, KIND).await? else { return Ok(Vec::new()) };
     let left: Vec<_> =
         releases.all().await?.into_iter().filter(|object| there.contains(&name(object))).collect();
     let going: Vec<_> =

@@ -15,10 +15,11 @@ use k8s_openapi::NamespaceResourceScope;
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::json;
 use tracing::info;
 
 use crate::context::Context;
+use crate::control_plane::hold;
 use crate::error::Error;
 use crate::store::Reader;
 use crate::write;
@@ -46,10 +47,10 @@ pub(super) async fn act(cluster: &Cluster, step: &Step, context: &Context) -> Re
         }
         Step::Claim => claim(cluster, context).await.map(|()| Done::Again),
         Step::Mark(target) => match target.role {
-            Role::Network => mark(cluster, target, json!({}), &context.networks, context).await,
+            Role::Network => mark(cluster, target, None, &context.networks, context).await,
             Role::ControlPlane => {
-                let more = hold(cluster, target, context);
-                mark(cluster, target, more, &context.control_planes, context).await
+                let apply = to_be_held(cluster, target, context);
+                mark(cluster, target, apply.as_deref(), &context.control_planes, context).await
             }
         }
         .map(|()| Done::Again),
@@ -86,32 +87,24 @@ async fn claim(cluster: &Cluster, context: &Context) -> Result<(), Error> {
     Ok(())
 }
 
-/// What its own driver would write on a control plane next, so that one write does both. What is held stays held: left out
-/// here, it would be taken away.
-fn hold(cluster: &Cluster, target: &Target, context: &Context) -> Value {
-    let found = context.control_planes.get(cluster.metadata.namespace.as_deref(), &target.name);
-    let Some(control_plane) = found else { return json!({}) };
+/// The apply of a control plane that its own driver would take hold of next, so that one write does both. What is held stays
+/// held: left out here, it would be taken away.
+fn to_be_held(cluster: &Cluster, target: &Target, context: &Context) -> Option<String> {
+    let control_plane = context.control_planes.get(cluster.metadata.namespace.as_deref(), &target.name)?;
     let apply = names::apply(&control_plane);
     let is_held = control_plane.finalizers().iter().any(|entry| entry == finalizer::CONTROL_PLANE);
     // To write the name of an apply that is there is to say that it is meant, which is for the user to do.
     let is_new = context.applies.is_certain()
         && context.applies.get(cluster.metadata.namespace.as_deref(), &apply).is_none();
     let is_active = standing(&control_plane.metadata, Some(cluster)) == Standing::Active;
-    if is_held || (is_new && is_active) {
-        json!({
-            "metadata": { "finalizers": [finalizer::CONTROL_PLANE] },
-            "spec": { "workspaceTemplateApplyName": apply },
-        })
-    } else {
-        json!({})
-    }
+    (is_held || (is_new && is_active)).then_some(apply)
 }
 
 /// Makes an object the Cluster's own. The version that was seen goes along: of two Clusters that refer to it, one is first.
 async fn mark<K>(
     cluster: &Cluster,
     target: &Target,
-    mut patch: Value,
+    apply: Option<&str>,
     known: &Reader<K>,
     context: &Context,
 ) -> Result<(), Error>
@@ -124,9 +117,10 @@ where
 {
     let Target { role, name, uid, resource_version } = target;
     let owner = cluster.name_any();
-    patch["apiVersion"] = json!(K::api_version(&()));
-    patch["kind"] = json!(K::kind(&()));
-    patch["metadata"]["name"] = json!(name);
+    let mut patch = write::header::<K>(name);
+    if let Some(apply) = apply {
+        hold(&mut patch, apply);
+    }
     patch["metadata"]["uid"] = json!(uid);
     patch["metadata"]["resourceVersion"] = json!(resource_version);
     patch["metadata"]["labels"] = json!({ label::CLUSTER_NAME: label_value(&owner) });

@@ -5,7 +5,7 @@ use capt_api::names::finalizer;
 use capt_core::control_plane::decide::Step;
 use capt_core::owned_apply::Owner;
 use kube::{Api, ResourceExt};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::observe::Seen;
 use crate::context::Context;
@@ -76,12 +76,17 @@ async fn claim(control_plane: &CAPTControlPlane, apply: &str, context: &Context)
     let name = control_plane.name_any();
     let mut patch = write::header::<CAPTControlPlane>(&name);
     patch["metadata"]["uid"] = json!(control_plane.uid());
-    patch["metadata"]["finalizers"] = json!([finalizer::CONTROL_PLANE]);
-    patch["spec"] = json!({ "workspaceTemplateApplyName": apply });
+    hold(&mut patch, apply);
     let doing = format!("taking hold of CAPTControlPlane `{name}`");
     let claimed = write::apply(&control_planes(control_plane, context), &name, &patch, &doing).await?;
     context.control_planes.remember(claimed);
     Ok(())
+}
+
+/// Puts into a patch what takes hold of a control plane.
+pub(crate) fn hold(patch: &mut Value, apply: &str) {
+    patch["metadata"]["finalizers"] = json!([finalizer::CONTROL_PLANE]);
+    patch["spec"] = json!({ "workspaceTemplateApplyName": apply });
 }
 
 /// Lets go of the control plane: our finalizer, and that of the earlier implementation, are taken away.

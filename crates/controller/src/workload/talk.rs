@@ -75,13 +75,22 @@ impl<'cluster> Talk<'cluster> {
     /// Objects of the kind of one, where that one is; `None` where the cluster does not serve the kind.
     pub(crate) async fn beside(&self, key: &ObjectKey) -> Result<Option<Api<DynamicObject>>, Failure> {
         let found = self.resolve(&key.api_version, &key.kind).await?;
-        Ok(found.map(|(resource, scope)| match scope {
-            Scope::Cluster => Api::all_with(self.client(), &resource),
+        Ok(found.map(|(resource, scope)| self.objects(&resource, &scope, key.namespace.as_deref())))
+    }
+
+    /// Objects of a kind, where one of this namespace is.
+    pub(crate) fn objects(
+        &self,
+        resource: &ApiResource,
+        scope: &Scope,
+        namespace: Option<&str>,
+    ) -> Api<DynamicObject> {
+        match scope {
+            Scope::Cluster => Api::all_with(self.client(), resource),
             Scope::Namespaced => {
-                let namespace = key.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
-                Api::namespaced_with(self.client(), namespace, &resource)
+                Api::namespaced_with(self.client(), namespace.unwrap_or(DEFAULT_NAMESPACE), resource)
             }
-        }))
+        }
     }
 
     /// Forgets how objects of a group and version are reached.

@@ -10,6 +10,7 @@ use serde_saphyr::budget::BudgetBreach;
 
 use super::node::Node;
 use super::problem::{Invalid, Problem, shown};
+use crate::yaml::without_aliases;
 
 /// What a Secret can hold.
 const LARGEST: usize = 1_048_576;
@@ -39,15 +40,7 @@ fn tree(text: &str) -> Result<Value, Problem> {
     if text.trim().is_empty() {
         return Err(Problem::Empty);
     }
-    let budget = serde_saphyr::budget! {
-        // An alias can stand for more than the whole document: none is needed, none is followed.
-        max_aliases: 0,
-        max_depth: 32,
-        max_nodes: 50_000,
-        flow_nesting_limit: 64,
-    };
-    let options = serde_saphyr::options! { budget: budget, with_snippet: false };
-    serde_saphyr::from_str_with_options(text, options).or_else(|error| match problem(&error) {
+    serde_saphyr::from_str_with_options(text, without_aliases()).or_else(|error| match problem(&error) {
         // JSON may have tabs where YAML must not.
         unreadable @ Problem::NotYaml { .. } if text.trim_start().starts_with('{') => {
             serde_json::from_str(text).map_err(|_| unreadable)

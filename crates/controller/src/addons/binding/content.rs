@@ -17,7 +17,7 @@ use capt_core::helm_values::check;
 use capt_core::manifest::render::{Inputs, render, variables};
 use capt_core::manifest::{Manifest, duplicates, order};
 use capt_core::tie;
-use capt_core::values::{self, Release, Wanted, releases};
+use capt_core::values::{self, Wanted, releases};
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, ResourceExt};
 use serde_json::json;
@@ -36,8 +36,6 @@ pub(super) struct Whole {
     pub(super) manifests: Vec<Manifest>,
     /// The Secrets with values.
     pub(super) values: Vec<Wanted>,
-    /// What was found when it was looked at.
-    pub(super) scrutiny: Scrutiny,
 }
 
 /// What content is made of in one cluster.
@@ -132,17 +130,12 @@ impl<'sources> Sources<'sources> {
             values: values.iter().map(|values| values.digest.clone()).collect(),
             remark: String::new(),
         };
-        let scrutiny = self.scrutiny(addon, &manifests).await?;
-        Ok(Ok(Whole { content, manifests, values, scrutiny }))
+        Ok(Ok(Whole { content, manifests, values }))
     }
 
     /// Looks at what would be brought, beside everything else that the stack brings.
-    async fn scrutiny(&self, addon: &Addon, manifests: &[Manifest]) -> Result<Scrutiny, Error> {
-        let mut others = Vec::new();
-        for resource in self.resources_of_others(addon) {
-            // What is wrong with it is told where it is brought.
-            others.extend(self.manifests(&resource).await?.unwrap_or_default());
-        }
+    pub(super) async fn scrutiny(&self, addon: &Addon, manifests: &[Manifest]) -> Result<Scrutiny, Error> {
+        let others = self.manifests_of_others(addon).await?;
         let values: Vec<_> = self.stack.spec.addons.iter().flat_map(|addon| addon.values.clone()).collect();
         let names: BTreeSet<String> = match &self.outputs {
             Outputs::There(outputs) => outputs.keys().cloned().collect(),
@@ -257,7 +250,8 @@ impl<'sources> Sources<'sources> {
         let salt = self.cluster.uid().unwrap_or_default();
         let own = releases(manifests);
         let mut all = own.clone();
-        all.extend(self.releases_of_others(addon).await?);
+        // How a value is written depends on everybody who reads it.
+        all.extend(releases(&self.manifests_of_others(addon).await?));
         let Some(outputs) = self.outputs().await? else {
             let message =
                 format!("Secret `{name}` with the outputs of the cluster's module does not exist yet");
@@ -273,14 +267,12 @@ impl<'sources> Sources<'sources> {
         Ok(wanted.map_err(|problem| Blocked::new(problem.reason(), problem.to_string())))
     }
 
-    /// The `HelmReleases` of other add-ons: how a value is written depends on everybody who reads it.
-    async fn releases_of_others(&self, addon: &Addon) -> Result<Vec<Release>, Error> {
+    /// What the other add-ons of the stack bring, as it is written.
+    async fn manifests_of_others(&self, addon: &Addon) -> Result<Vec<Manifest>, Error> {
         let mut found = Vec::new();
         for resource in self.resources_of_others(addon) {
             // What is wrong with it is told where it is brought.
-            if let Ok(manifests) = self.manifests(&resource).await? {
-                found.extend(releases(&manifests));
-            }
+            found.extend(self.manifests(&resource).await?.unwrap_or_default());
         }
         Ok(found)
     }

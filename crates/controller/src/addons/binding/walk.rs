@@ -247,7 +247,7 @@ impl Walk<'_> {
         };
         let digest = whole.content.digest();
         let is_there = self.before(&addon.name).is_some_and(|before| before.attempted == Some(digest));
-        let scrutiny = std::mem::take(&mut whole.scrutiny);
+        let scrutiny = self.sources.scrutiny(addon, &whole.manifests).await?;
         if let Some(refused) = scrutiny.refused.clone().filter(|_| !is_there) {
             return Ok((Err(refused), None));
         }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::settings::Setting;
 use crate::migration::source::Source;
+use crate::yaml::without_aliases;
 
 /// Stands for an expression while the text around it is read; nobody writes it.
 const STAND_IN: &str = "CaptStandIn";
@@ -47,15 +48,7 @@ fn settings(text: &str, expressions: &[(&str, &Expression)]) -> Option<Vec<Setti
 }
 
 fn tree(text: &str) -> Option<Value> {
-    let budget = serde_saphyr::budget! {
-        // An alias can stand for more than the whole text.
-        max_aliases: 0,
-        max_depth: 32,
-        max_nodes: 50_000,
-        flow_nesting_limit: 64,
-    };
-    let options = serde_saphyr::options! { budget: budget, with_snippet: false };
-    let tree: Value = serde_saphyr::from_str_with_options(text, options)
+    let tree: Value = serde_saphyr::from_str_with_options(text, without_aliases())
         .ok()
         .or_else(|| serde_json::from_str(text).ok())?;
     tree.is_object().then_some(tree)
