@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
-pub(crate) use addons::{AddonsArguments, AddonsCommand, InitArguments};
+pub(crate) use addons::{AddonsArguments, AddonsCommand, InitArguments, ValuesArguments};
 pub(crate) use cluster_api::ClusterApiArguments;
 pub(crate) use compat::{CheckArguments, CompatArguments, CompatCommand, PathArguments};
 pub(crate) use connection::ConnectionArguments;

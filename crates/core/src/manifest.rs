@@ -28,6 +28,7 @@ pub use duplicate::{Duplicate, duplicates};
 pub use key::ObjectKey;
 pub use order::order;
 pub use problem::{Invalid, Problem, Problems, Shown};
+pub(crate) use split::is_marker;
 pub use strip::strip;
 
 /// What the API server lets a `ConfigMap` or Secret hold, in bytes.

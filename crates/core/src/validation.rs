@@ -15,6 +15,7 @@ mod node;
 mod object;
 mod plain;
 mod position;
+pub mod preview;
 mod read;
 mod reference;
 mod report;

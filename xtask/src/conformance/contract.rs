@@ -23,7 +23,7 @@ pub(super) async fn holds(cluster_api: &ClusterApi) -> anyhow::Result<()> {
     let beside = async {
         let home = Home::beside(cluster_api).await?;
         let (lived, brought) = tokio::join!(lives(&home), addons::come_in_order(&home));
-        let gone = way_down::goes_down(&home, EXISTING).await;
+        let gone = way_down::goes_down_after_its_machines(&home, EXISTING).await;
         all([lived, brought.context("add-ons"), gone, home.leave().await])
     };
     let alone = async {

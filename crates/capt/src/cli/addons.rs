@@ -13,7 +13,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  capt addons init --flux-manifests flux.yaml --karpenter-version 1.14.1 > stack.yaml")]
+  capt addons init --flux-manifests flux.yaml --karpenter-version 1.14.1 > stack.yaml
+  capt addons values -f stack.yaml                        the values that each chart would get")]
 pub(crate) struct AddonsArguments {
     #[command(subcommand)]
     pub(crate) command: AddonsCommand,
@@ -23,6 +24,7 @@ pub(crate) struct AddonsArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum AddonsCommand {
     Init(InitArguments),
+    Values(ValuesArguments),
 }
 
 /// Write a stack that is ready to be applied: Flux, and Karpenter released by it.
@@ -70,8 +72,39 @@ pub(crate) struct InitArguments {
     pub(crate) out: Option<PathBuf>,
 }
 
+/// Show the values that the charts of a stack would get, without a cluster.
+///
+/// For every HelmRelease that AddonStacks and ClusterResourceSets of the files bring: what Flux hands to its chart, made of
+/// spec.values and of everything in valuesFrom, in Flux's order and with Helm's reading of each targetPath. What Secrets in the files
+/// hold is not shown.
+#[derive(Debug, Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  capt addons values -f addons/                                <name> stands for each output
+  terraform output -json > outputs.json
+  capt addons values -f addons/ --outputs outputs.json --release karpenter
+
+Exit codes: 0 shown, 1 a release would not get its values, 2 bad usage."
+)]
+pub(crate) struct ValuesArguments {
+    /// Files and directories that belong together; - is standard input
+    #[arg(long = "file", short, value_name = "FILE|DIR", num_args = 1.., required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The outputs of the cluster's module: what `terraform output -json` prints, or NAME: VALUE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) outputs: Option<PathBuf>,
+    /// Only the HelmRelease of this name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) release: Option<String>,
+    /// The name of the cluster
+    #[arg(long, value_name = "NAME", default_value = "example", value_parser = namespace_name)]
+    pub(crate) cluster: String,
+}
+
 fn namespace_name(text: &str) -> Result<String, &'static str> {
-    let complaint = "write the name of a namespace: lower case letters, digits and hyphens";
+    let complaint = "write a name of lower case letters, digits and hyphens";
     if is_namespace_name(text) { Ok(text.to_owned()) } else { Err(complaint) }
 }
 

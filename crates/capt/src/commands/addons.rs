@@ -2,6 +2,7 @@
 
 mod destination;
 mod source;
+mod values;
 
 use anyhow::Context;
 use capt_core::ready_made::{Identity, Request, Stack, stack};
@@ -13,12 +14,13 @@ use crate::printer::Printer;
 pub(crate) fn run(arguments: &AddonsArguments, printer: Printer) -> anyhow::Result<()> {
     match &arguments.command {
         AddonsCommand::Init(arguments) => init(arguments, printer),
+        AddonsCommand::Values(arguments) => values::run(arguments, printer),
     }
 }
 
 fn init(arguments: &InitArguments, printer: Printer) -> anyhow::Result<()> {
     let InitArguments { flux_manifests, karpenter_version, irsa: _, pod_identity, .. } = arguments;
-    let text = source::read(flux_manifests)?;
+    let text = source::read(flux_manifests, "`flux install --export`")?;
     let (key, value) = &arguments.cluster_selector;
     let request = Request {
         flux_manifests: &text,

@@ -1,6 +1,6 @@
 //! `capt validate`: what is wrong in manifests, without a cluster.
 
-mod files;
+pub(super) mod files;
 mod report;
 
 use anyhow::ensure;

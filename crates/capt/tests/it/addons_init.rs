@@ -50,7 +50,7 @@ fn directory() -> TempDir {
 #[case::nothing(&["addons", "init"], "Usage: capt addons init")]
 #[case::no_version(&["addons", "init", "--flux-manifests", "x"], "--karpenter-version <VERSION>")]
 #[case::two_identities(&["addons", "init", "--flux-manifests", "x", "--karpenter-version", "1.14.1", "--irsa", "--pod-identity"], "cannot be used with")]
-#[case::a_namespace_that_leads_elsewhere(&["addons", "init", "--flux-manifests", "x", "--karpenter-version", "1.14.1", "-n", "a/b"], "write the name of a namespace")]
+#[case::a_namespace_that_leads_elsewhere(&["addons", "init", "--flux-manifests", "x", "--karpenter-version", "1.14.1", "-n", "a/b"], "write a name of lower case letters")]
 #[case::no_label(&["addons", "init", "--flux-manifests", "x", "--karpenter-version", "1.14.1", "--cluster-selector", "addons"], "write it as KEY=VALUE")]
 #[case::a_label_without_a_value(&["addons", "init", "--flux-manifests", "x", "--karpenter-version", "1.14.1", "--cluster-selector", "addons="], "write a value")]
 #[case::a_label_that_is_none(&["addons", "init", "--flux-manifests", "x", "--karpenter-version", "1.14.1", "--cluster-selector", "a b=c"], "cannot be the key of a label")]
@@ -91,7 +91,10 @@ fn manifests_that_are_not_there_are_told() {
 
     let told = told(capt().current_dir(&directory).args(INIT), 1);
 
-    assert!(told.starts_with("error: reading the manifests of Flux from flux.yaml: No such file"), "{told}");
+    assert!(
+        told.starts_with("error: reading what `flux install --export` printed from flux.yaml: No such file"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a fixture that fails fails its test")]
 
 mod addons_init;
+mod addons_values;
 mod compat;
 mod crds;
 mod demo;

@@ -7,7 +7,7 @@ use kube::ResourceExt;
 use kube::api::DynamicObject;
 use serde_json::json;
 
-use super::objects::{held, served};
+use super::objects::{Served, held, served};
 use crate::workload::{Failure, Talk};
 
 const VERSIONS: [&str; 2] = ["karpenter.sh/v1", "karpenter.sh/v1beta1"];
@@ -18,30 +18,45 @@ const KARPENTER: &str = "app.kubernetes.io/name=karpenter";
 
 /// Deletes `NodePools` and `NodeClaims`; answers what is still there.
 pub(super) async fn clear(talk: &Talk<'_>) -> Result<Vec<Left>, Failure> {
-    let Some(claims) = served(talk, &VERSIONS, "NodeClaim").await? else { return Ok(Vec::new()) };
-    let Some(pools) = served(talk, &VERSIONS, "NodePool").await? else { return Ok(Vec::new()) };
-    let (machines, sources) = (claims.all().await?, pools.all().await?);
+    // Either may be served without the other, where a definition was lost.
+    let claims = served(talk, &VERSIONS, "NodeClaim").await?;
+    let pools = served(talk, &VERSIONS, "NodePool").await?;
+    let (machines, sources) = (all(claims.as_ref()).await?, all(pools.as_ref()).await?);
     if machines.is_empty() && sources.is_empty() {
         return Ok(Vec::new());
     }
     let karpenter = karpenter(talk).await?;
     let (hosts, others) = karpenter.hosts(&machines);
     let kept: HashSet<_> = hosts.iter().filter_map(|machine| machine.labels().get(POOL)).collect();
-    for pool in &sources {
-        // A pool takes its machines along: while Karpenter lives on one of them, the pool stays and makes no more.
-        if !kept.contains(&pool.name_any()) {
-            pools.delete(pool).await?;
-        } else if pool.data["spec"]["limits"]["cpu"] != json!("0") {
-            pools.change(pool, &json!({ "spec": { "limits": { "cpu": "0" } } })).await?;
+    let mut left = Vec::new();
+    if let Some(pools) = &pools {
+        for pool in &sources {
+            // A pool takes its machines along: while Karpenter lives on one of them, the pool stays and makes no more.
+            if !kept.contains(&pool.name_any()) {
+                pools.delete(pool).await?;
+            } else if pool.data["spec"]["limits"]["cpu"] != json!("0") {
+                pools.change(pool, &json!({ "spec": { "limits": { "cpu": "0" } } })).await?;
+            }
         }
     }
-    for machine in others {
-        claims.delete(machine).await?;
+    if let Some(claims) = &claims {
+        for machine in others {
+            claims.delete(machine).await?;
+        }
+        let machines = claims.all().await?;
+        left.extend(claims.left(&machines, karpenter.remark(&machines)));
     }
-    let machines = claims.all().await?;
-    let mut left: Vec<_> = claims.left(&machines, karpenter.remark(&machines)).into_iter().collect();
-    left.extend(pools.left(&pools.all().await?, None));
+    if let Some(pools) = &pools {
+        left.extend(pools.left(&pools.all().await?, None));
+    }
     Ok(left)
+}
+
+async fn all(kind: Option<&Served<'_>>) -> Result<Vec<DynamicObject>, Failure> {
+    match kind {
+        Some(kind) => kind.all().await,
+        None => Ok(Vec::new()),
+    }
 }
 
 /// Where Karpenter runs.

@@ -14,7 +14,7 @@ use capt_core::standing::{Standing, cluster_name, standing};
 use k8s_openapi::jiff::Timestamp;
 use kube::ResourceExt;
 use kube::runtime::reflector::ObjectRef;
-use tracing::debug;
+use tracing::{debug, warn};
 
 use crate::clearing::clear;
 use crate::context::{A_MOMENT, Context};
@@ -23,6 +23,8 @@ use crate::index::Name;
 use crate::resources::Loaded;
 use crate::store::key_of;
 use crate::workload::Unavailable;
+
+use super::credentials::Sight;
 
 /// What is known, and when there is more to see.
 pub(super) struct Looked {
@@ -54,18 +56,19 @@ pub(super) async fn look(control_plane: &CAPTControlPlane, context: &Arc<Context
     };
     let key = key_of(&control_plane.metadata);
     let target = Name::new(&key.namespace, name);
+    let is_final = control_plane.metadata.deletion_timestamp.is_some();
     let (now, pause) = (context.now(), clearing::pause(since, context.now()));
     let (seen, begins) = context.credentials.with(&key, |memory| {
         let memory = &mut memory.clearing;
-        let due =
-            memory.seen.as_ref().is_none_or(|(at, _)| at.checked_add(pause).is_ok_and(|due| due <= now));
+        let seen = memory.seen.clone().filter(|sight| sight.is_final || !is_final);
+        let due = seen.as_ref().is_none_or(|sight| sight.at.checked_add(pause).is_ok_and(|due| due <= now));
         let begins = due && !memory.running;
         memory.running |= begins;
-        (memory.seen.clone(), begins)
+        (seen, begins)
     });
     if begins {
         let was_there = control_plane.spec.control_plane_endpoint.is_some();
-        let pass = Pass { key: key.clone(), target, policy, was_there };
+        let pass = Pass { key: key.clone(), target, policy, was_there, is_final };
         let passing = tokio::spawn(pass.run(Arc::clone(context)));
         // A cluster without add-ons answers at once.
         if seen.is_none() && tokio::time::timeout(A_MOMENT, passing).await.is_ok() {
@@ -76,12 +79,14 @@ pub(super) async fn look(control_plane: &CAPTControlPlane, context: &Arc<Context
     looked(seen, pause)
 }
 
-fn looked(seen: Option<(Timestamp, Inside)>, pause: std::time::Duration) -> Looked {
+fn looked(seen: Option<Sight>, pause: std::time::Duration) -> Looked {
     match seen {
-        // The end of the first pass brings the control plane up.
+        // The end of a pass brings the control plane up.
         None => Looked { inside: Inside::Unknown, next: None },
-        Some((_, Inside::Clear)) => Looked { inside: Inside::Clear, next: None },
-        Some((at, inside)) => Looked { inside, next: at.checked_add(pause).ok() },
+        Some(Sight { inside: Inside::Clear, is_final: true, .. }) => {
+            Looked { inside: Inside::Clear, next: None }
+        }
+        Some(Sight { at, inside, .. }) => Looked { inside, next: at.checked_add(pause).ok() },
     }
 }
 
@@ -106,21 +111,32 @@ struct Pass {
     policy: Policy,
     /// Whether there has been a cluster.
     was_there: bool,
+    /// Whether the control plane itself is marked for deletion.
+    is_final: bool,
 }
 
 impl Pass {
     async fn run(self, context: Arc<Context>) {
-        let inside = match context.probes.acquire().await {
-            Ok(_permit) => self.inside(&context).await,
-            Err(_) => return,
+        let (key, is_final) = (self.key.clone(), self.is_final);
+        let passing = {
+            let context = Arc::clone(&context);
+            tokio::spawn(async move {
+                let _permit = context.probes.acquire().await;
+                self.inside(&context).await
+            })
         };
-        debug!(control_plane = self.key.name, ?inside, "looked into a cluster that is to be destroyed");
-        let now = context.now();
-        context.credentials.with(&self.key, |memory| {
-            memory.clearing.running = false;
-            memory.clearing.seen = Some((now, inside));
+        // A pass that broke off is one that has not seen the inside; the next one may.
+        let inside = passing.await.unwrap_or_else(|error| {
+            warn!(control_plane = key.name, error = %error, "looking into a cluster broke off");
+            Inside::Unreachable("looking into it broke off; see the log of the manager".to_owned())
         });
-        let key = ObjectRef::new(&self.key.name).within(&self.key.namespace);
+        debug!(control_plane = key.name, ?inside, "looked into a cluster that is to be destroyed");
+        let sight = Sight { at: context.now(), is_final, inside };
+        context.credentials.with(&key, |memory| {
+            memory.clearing.running = false;
+            memory.clearing.seen = Some(sight);
+        });
+        let key = ObjectRef::new(&key.name).within(&key.namespace);
         // The receiver may be gone when the manager stops.
         let _ = context.control_plane_queue.unbounded_send(key);
     }

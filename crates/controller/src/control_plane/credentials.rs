@@ -25,6 +25,7 @@ use kube::{Api, ResourceExt};
 use serde_json::json;
 
 pub(crate) use memory::Credentials;
+pub(super) use memory::Sight;
 pub(super) use token::request;
 
 use super::observe::Seen;

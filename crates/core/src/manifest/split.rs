@@ -79,7 +79,8 @@ impl Current {
     }
 }
 
-fn is_marker(line: &str, marker: &str) -> bool {
+/// Whether a line, of a text with one kind of line break, is a marker.
+pub(crate) fn is_marker(line: &str, marker: &str) -> bool {
     line.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\n']))
 }
 

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde_saphyr::{Error, UserMessageFormatter};
 
+use crate::manifest::is_marker;
+
 use super::node::{Node, position};
 use super::position::Position;
 
@@ -110,11 +112,7 @@ fn options(length: usize) -> serde_saphyr::Options {
 fn marker_after(text: &str, line: usize) -> Option<usize> {
     let mut offset = 0;
     for (index, content) in text.split_inclusive('\n').enumerate() {
-        if index >= line
-            && content
-                .strip_prefix("---")
-                .is_some_and(|rest| rest.trim_start().len() < rest.len() || rest.is_empty())
-        {
+        if index >= line && is_marker(content, "---") {
             return Some(offset);
         }
         offset += content.len();

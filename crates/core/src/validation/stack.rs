@@ -25,8 +25,16 @@ type Set<'catalog> = (&'catalog Object, ClusterResourceSet);
 /// What was read, by the place of its holder among the objects.
 type Contents = BTreeMap<(String, ResourceKind, String), Content>;
 
+/// What is done with each bundle.
+pub(super) type Visit<'visit> = &'visit mut dyn FnMut(&Bundle<'_>, &mut Report<'_>);
+
 /// Tells what is wrong with stacks, sets and what they bring.
 pub(super) fn check(catalog: &Catalog<'_>, report: &mut Report<'_>) {
+    walk(catalog, report, &mut bundle::check);
+}
+
+/// Goes through what stacks and sets bring, one bundle for each of them, and tells what is wrong on the way.
+pub(super) fn walk(catalog: &Catalog<'_>, report: &mut Report<'_>, visit: Visit<'_>) {
     let sets: Vec<Set<'_>> = catalog
         .of(group::ADDONS, "ClusterResourceSet")
         .filter_map(|object| Some((object, object.typed()?)))
@@ -39,13 +47,14 @@ pub(super) fn check(catalog: &Catalog<'_>, report: &mut Report<'_>) {
     let mut taken = BTreeSet::new();
     for (object, stack) in &stacks {
         spec::check(object, &stack.spec, report);
-        of_stack(object, stack, &sets, &contents, &mut taken, catalog, report);
+        let bundled = of_stack(object, stack, &sets, &mut taken, catalog, report);
+        bundled.visit(object, &contents, report, visit);
     }
     for (object, set) in &sets {
         if !taken.contains(&(object.namespace(), object.key.name.as_str())) {
             let parts =
                 parts(object.namespace(), set.spec.resources.iter().map(|one| (one, false)), &contents);
-            bundle::check(
+            visit(
                 &Bundle { about: object, parts, values: &[], outputs: None, kubernetes: Vec::new() },
                 report,
             );
@@ -99,11 +108,10 @@ fn of_stack<'catalog>(
     object: &'catalog Object,
     stack: &AddonStack,
     sets: &'catalog [Set<'catalog>],
-    contents: &Contents,
     taken: &mut BTreeSet<(&'catalog str, &'catalog str)>,
     catalog: &Catalog<'_>,
     report: &mut Report<'_>,
-) {
+) -> Bundled {
     let namespace = object.namespace();
     let near = || sets.iter().filter(|(set, _)| set.namespace() == namespace);
     let mut resources: Vec<(ResourceReference, bool)> = Vec::new();
@@ -122,17 +130,26 @@ fn of_stack<'catalog>(
     resources.dedup();
     let clusters = Clusters::of(object, stack, catalog);
     clusters::outputs(object, stack, &clusters, report);
-    let values: Vec<ValuesSecret> = stack.spec.addons.iter().flat_map(|addon| addon.values.clone()).collect();
-    let parts = parts(namespace, resources.iter().map(|(resource, render)| (resource, *render)), contents);
-    let outputs = clusters.known_outputs();
-    let bundle = Bundle {
-        about: object,
-        parts,
-        values: &values,
-        outputs: outputs.as_ref(),
-        kubernetes: clusters.versions(),
-    };
-    bundle::check(&bundle, report);
+    let values = stack.spec.addons.iter().flat_map(|addon| addon.values.clone()).collect();
+    Bundled { resources, values, outputs: clusters.known_outputs(), kubernetes: clusters.versions() }
+}
+
+/// What a stack brings to its clusters.
+struct Bundled {
+    resources: Vec<(ResourceReference, bool)>,
+    values: Vec<ValuesSecret>,
+    outputs: Option<BTreeSet<String>>,
+    kubernetes: Vec<String>,
+}
+
+impl Bundled {
+    fn visit(self, object: &Object, contents: &Contents, report: &mut Report<'_>, visit: Visit<'_>) {
+        let Self { resources, values, outputs, kubernetes } = self;
+        let resources = resources.iter().map(|(resource, render)| (resource, *render));
+        let parts = parts(object.namespace(), resources, contents);
+        let bundle = Bundle { about: object, parts, values: &values, outputs: outputs.as_ref(), kubernetes };
+        visit(&bundle, report);
+    }
 }
 
 fn own(addon: &Addon) -> impl Iterator<Item = (ResourceReference, bool)> {

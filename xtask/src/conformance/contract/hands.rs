@@ -214,10 +214,14 @@ impl Home {
     }
 }
 
+/// A condition.
+pub(super) fn condition<'object>(object: &'object Value, type_: &str) -> Option<&'object Value> {
+    object["status"]["conditions"].as_array()?.iter().find(|told| told["type"] == type_)
+}
+
 /// The status of a condition.
 pub(super) fn status<'object>(object: &'object Value, type_: &str) -> Option<&'object str> {
-    let conditions = object["status"]["conditions"].as_array()?;
-    conditions.iter().find(|told| told["type"] == type_)?["status"].as_str()
+    condition(object, type_)?["status"].as_str()
 }
 
 /// What is missing of some conditions.

@@ -1,11 +1,15 @@
 //! From a Cluster to nothing, in the right order.
 
-use anyhow::ensure;
+mod machines;
 
-use super::hands::Kind;
+use anyhow::ensure;
+use capt_api::names::Reason;
+
+use super::hands::{Kind, SOON, condition};
 use super::home::Home;
 use super::terraform::Event;
 use super::way_up::Names;
+use machines::{Inside, Workers};
 
 /// The Cluster is deleted, and everything goes with it.
 pub(super) async fn goes_down(home: &Home, names: Names) -> anyhow::Result<()> {
@@ -27,6 +31,37 @@ pub(super) async fn goes_down_at_once(home: &Home, names: Names) -> anyhow::Resu
     home.delete(Kind::Cluster, names.cluster).await?;
     ends(home, names).await?;
     home.ok("everything is deleted at once, and goes in order");
+    Ok(())
+}
+
+/// Workers go first, then what Terraform does not know of in the cluster, whenever it appeared; only then the cluster.
+pub(super) async fn goes_down_after_its_machines(home: &Home, names: Names) -> anyhow::Result<()> {
+    let inside = Inside::furnish(home).await?;
+    inside.put("early", &[]).await?;
+    let workers = Workers::put(home, names).await?;
+    home.delete(Kind::Cluster, names.cluster).await?;
+    // The clearing begins with the Cluster's deletion: while core takes workers down, Karpenter may still run on them.
+    inside.until("`early` to be gone", <[_]>::is_empty).await?;
+    inside.put("late", &["karpenter.sh/termination"]).await?;
+    let waiting = home.expect(Kind::ControlPlane, names.control_plane).await?;
+    ensure!(
+        waiting["metadata"]["deletionTimestamp"].is_null(),
+        "the control plane of {} went before its workers",
+        names.cluster
+    );
+    workers.release().await?;
+    home.until(Kind::ControlPlane, names.control_plane, SOON, |found| {
+        let told = condition(found, "Deleting").cloned().unwrap_or_default();
+        let message = told["message"].as_str().unwrap_or_default();
+        let is_told = told["reason"] == Reason::ClearingCluster.as_str() && message.contains("`late`");
+        (!is_told).then(|| format!("Deleting is {told}")).into_iter().collect()
+    })
+    .await?;
+    let began = home.terraform.events().contains(&Event::Began(names.workspace()));
+    ensure!(!began, "{} was destroyed before its machines were gone", names.cluster);
+    inside.release("late").await?;
+    ends(home, names).await?;
+    home.ok("workers go first, then machines in the cluster, and only then Terraform destroys it");
     Ok(())
 }
 

@@ -41,8 +41,18 @@ pub(in crate::control_plane) struct Memory {
 pub(in crate::control_plane) struct ClearingMemory {
     /// Whether somebody is at it.
     pub(in crate::control_plane) running: bool,
-    /// What was seen last, and when.
-    pub(in crate::control_plane) seen: Option<(Timestamp, Inside)>,
+    /// What was seen last.
+    pub(in crate::control_plane) seen: Option<Sight>,
+}
+
+/// What one pass over a cluster has seen.
+#[derive(Clone)]
+pub(in crate::control_plane) struct Sight {
+    pub(in crate::control_plane) at: Timestamp,
+    /// Whether the control plane itself was marked for deletion when the pass began. Until then workers may still go, and
+    /// what they leave behind is only seen afterwards.
+    pub(in crate::control_plane) is_final: bool,
+    pub(in crate::control_plane) inside: Inside,
 }
 
 /// What is remembered of questions to a cluster.
