@@ -1,6 +1,7 @@
 //! Modules in Terraform's own language.
 
 mod prepare;
+mod undeclared;
 
 use hcl_edit::{
     expr::Expression,
@@ -9,6 +10,8 @@ use hcl_edit::{
 };
 
 use super::{Invalid, Kind, Module, Output, Variable};
+
+pub(crate) use undeclared::{Undeclared, undeclared};
 
 /// The structure of a module; its spans are those of `text`.
 pub(crate) fn parse(text: &str) -> Result<Body, Invalid> {

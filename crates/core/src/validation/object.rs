@@ -16,6 +16,7 @@ use super::report::Report;
 use super::rules::Rules;
 use super::schema;
 use crate::manifest::{self, ObjectKey, Problem};
+use crate::name::is_object_name;
 
 /// An object with the places of everything in it.
 #[derive(Debug)]
@@ -101,12 +102,26 @@ pub(super) fn check(object: &Object, rules: &mut Rules, report: &mut Report<'_>)
         return;
     }
     match known(&object.key.api_version, &object.key.kind) {
-        Known::Schema(definition, schema) => schema::check(object, definition, schema, rules, report),
+        Known::Schema(definition, schema) => {
+            name(object, report);
+            schema::check(object, definition, schema, rules, report);
+        }
         Known::Wrong { field, message, perhaps } => {
             let severity = if perhaps { Severity::Warning } else { Severity::Error };
             report.tell_of(object, field, severity, message);
         }
         Known::Nothing => {}
+    }
+}
+
+/// Objects of kinds that are defined have names of one form.
+fn name(object: &Object, report: &mut Report<'_>) {
+    let name = &object.key.name;
+    if !is_object_name(name) {
+        let message = format!(
+            "`{name}` cannot be a name: write lower case letters, digits, hyphens and dots, with a letter or digit at both ends"
+        );
+        report.error(object, "metadata.name", message);
     }
 }
 

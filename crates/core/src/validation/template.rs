@@ -15,6 +15,7 @@ use super::position::{Origin, Position};
 use super::reference::text;
 use super::report::Report;
 use crate::apply::render::{module_format, module_text};
+use crate::module::hcl::{self, Undeclared};
 use crate::module::{self, Format, Invalid, Module};
 use crate::placeholder::{self, Syntax, Values};
 use crate::template::{Judgement, judge};
@@ -29,6 +30,7 @@ pub(super) fn check(catalog: &Catalog<'_>, report: &mut Report<'_>) {
     for object in catalog.of(group::INFRASTRUCTURE, "WorkspaceTemplate") {
         let Some(template) = object.typed::<WorkspaceTemplate>() else { continue };
         broken(object, &template, catalog, report);
+        unknown_names(object, &template, catalog, report);
         placeholders(object, catalog, report);
     }
 }
@@ -46,6 +48,28 @@ fn broken(object: &Object, template: &WorkspaceTemplate, catalog: &Catalog<'_>, 
     let at = inside(object, MODULE, Position { line, column }, catalog);
     let message = format!("the module cannot be read: {message}");
     report.tell(object.file, at, Severity::Error, false, message);
+}
+
+/// Names that the module uses and does not declare. What placeholders stand for is not looked at.
+fn unknown_names(
+    object: &Object,
+    template: &WorkspaceTemplate,
+    catalog: &Catalog<'_>,
+    report: &mut Report<'_>,
+) {
+    let spec = &template.spec.template.spec;
+    let (Some(text), Some(Format::Hcl)) = (module_text(spec), module_format(spec)) else { return };
+    let Ok(body) = hcl::parse(text) else { return };
+    for Undeclared { what, reference, known, offset } in hcl::undeclared(&body) {
+        let offset = offset.or_else(|| text.find(&reference)).unwrap_or_default();
+        let at = inside(object, MODULE, Position::of(text, offset), catalog);
+        let declared = format!("the module declares no {what} for `{reference}`");
+        let message = match nearest(&reference, known.iter().map(String::as_str)) {
+            Some(near) => format!("{declared}; write `{near}`"),
+            None => format!("{declared}; declare it, or correct the name"),
+        };
+        report.tell(object.file, at, Severity::Error, false, message);
+    }
 }
 
 /// The text with a value for every placeholder.
