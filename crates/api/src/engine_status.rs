@@ -56,6 +56,8 @@ pub struct RunStatus {
 pub enum RunOperation {
     /// Finds out what would change.
     Plan,
+    /// Finds out what would change, only because somebody wants to see it.
+    Preview,
     /// Applies a plan.
     Apply,
     /// Finds out what a destroy would do.

@@ -51,6 +51,9 @@ pub const RESOURCE_SET_FIELD_MANAGER: &str = "capt-resource-set";
 /// of what add-ons bring to clusters.
 pub const ADDON_FIELD_MANAGER: &str = "capt-addons";
 
+/// The extension in a person's kubeconfig that marks the entries which `capt kubeconfig --merge` put there.
+pub const KUBECONFIG_EXTENSION: &str = "capt.cluster.x-k8s.io";
+
 /// API groups.
 pub mod group {
     /// Kinds of add-ons.
@@ -94,7 +97,8 @@ pub mod label {
     pub const APPLY_UID: &str = "capt.cluster.x-k8s.io/apply-uid";
     /// On what the Terraform engine keeps of a Workspace (record, snapshots, plan): the Workspace's name, shortened if long.
     pub const WORKSPACE: &str = "capt.cluster.x-k8s.io/workspace";
-    /// On what the Terraform engine keeps of a Workspace: what it is (`state`, `record`, `snapshot`, `plan`, `access`).
+    /// On what the Terraform engine keeps of a Workspace: what it is (`state`, `record`, `snapshot`, `plan`, `preview`,
+    /// `access`).
     pub const ROLE: &str = "capt.cluster.x-k8s.io/role";
     /// On an `AddonStackBinding` and on a `ClusterResourceSet` of CAPT's: the name of the `AddonStack`, shortened if it is long.
     pub const STACK: &str = "capt.cluster.x-k8s.io/addon-stack";
@@ -126,6 +130,8 @@ pub mod annotation {
     pub const RECONCILE_REQUESTED_AT: &str = "crossplane.io/reconcile-requested-at";
     /// On a Workspace or its `WorkspaceTemplateApply`: the plan, by its hash, that the user approves.
     pub const APPROVE_PLAN: &str = "capt.cluster.x-k8s.io/approve-plan";
+    /// On a Workspace: a new value makes a plan that is only shown, whatever the policies say.
+    pub const PLAN_REQUESTED_AT: &str = "capt.cluster.x-k8s.io/plan-requested-at";
     /// On a Workspace: `Correct`, `Report` or `Ignore` what was changed behind Terraform's back.
     pub const DRIFT_POLICY: &str = "capt.cluster.x-k8s.io/drift-policy";
     /// On a Workspace: resource types or addresses, separated by commas, that are not destroyed or replaced without approval;
@@ -142,6 +148,8 @@ pub mod annotation {
     pub const WORKSPACE: &str = "capt.cluster.x-k8s.io/workspace";
     /// On the first Secret of a state: how many Secrets hold it, if there are more than one.
     pub const STATE_PARTS: &str = "capt.cluster.x-k8s.io/state-parts";
+    /// On the first Secret of a state: when somebody put an earlier state back. The next plan waits for approval then.
+    pub const RESTORED_AT: &str = "capt.cluster.x-k8s.io/restored-at";
     /// On a snapshot: how often the state had been written.
     pub const STATE_SERIAL: &str = "capt.cluster.x-k8s.io/state-serial";
     /// On a snapshot: names the state and all that follow from it.
@@ -182,6 +190,10 @@ pub mod annotation {
     pub const FLUX_REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
     /// On a `WorkspaceTemplateApply`: what `capt migrate` has begun and not finished, as JSON.
     pub const MIGRATION: &str = "capt.cluster.x-k8s.io/migration";
+    /// On what `capt restore` made: the backup that it comes from.
+    pub const RESTORED_FROM: &str = "capt.cluster.x-k8s.io/restored-from";
+    /// On what `capt restore` made and has not finished: its pause is not its user's.
+    pub const RESTORING: &str = "capt.cluster.x-k8s.io/restoring";
     /// On a `WorkspaceTemplate`: `"true"` carries the module to the Workspace although CAPT cannot read it.
     pub const SKIP_MODULE_CHECK: &str = "capt.cluster.x-k8s.io/skip-module-check";
 }

@@ -36,4 +36,5 @@ mod workspace_template;
 mod workspace_template_apply;
 mod write;
 
-pub use workspace::migration;
+pub use metrics::reference as metrics_reference;
+pub use workspace::by_hand;

@@ -2,6 +2,7 @@
 
 mod addons;
 mod notifications;
+pub mod reference;
 mod secrets;
 
 use std::fmt;

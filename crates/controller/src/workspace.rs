@@ -5,16 +5,17 @@
 
 mod access;
 mod act;
+pub mod by_hand;
 mod connection_secret;
 mod disown;
 mod flux;
 mod garbage;
 mod inputs;
 mod limit;
-pub mod migration;
 mod observe;
 mod place;
 mod plan_text;
+mod preview;
 mod provider_config;
 mod record;
 mod report;
@@ -197,7 +198,7 @@ fn next_look(step: &Step, blocked: bool, now: Timestamp) -> Action {
             return Action::requeue(FETCHED_AGAIN);
         }
         // What follows from it need not have an event, the next comparison with reality least of all.
-        Step::Publish | Step::Confirm | Step::Claim => return Action::requeue(MOMENT),
+        Step::Publish | Step::Confirm | Step::Claim | Step::ShowPreview => return Action::requeue(MOMENT),
         Step::Hold { until, .. } => *until,
         Step::AwaitLock { until, .. } => Some(*until),
         Step::Settled { next_check }

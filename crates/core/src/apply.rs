@@ -3,6 +3,7 @@
 //! `collect` gathers the values, `render` makes the Workspace's spec, `decide` says what to do, `status` what to tell.
 
 pub mod decide;
+pub mod readable;
 pub mod render;
 pub mod status;
 pub mod variables;

@@ -7,6 +7,7 @@ mod cluster;
 mod document;
 pub mod eks;
 mod exec;
+pub mod merge;
 mod node;
 mod problem;
 pub mod render;
@@ -100,6 +101,11 @@ pub fn parse(content: &[u8]) -> Result<Kubeconfig, Invalid> {
         certificate_authority: cluster.certificate_authority,
         user: user::read(&user)?,
     })
+}
+
+/// The whole document as data, for those who write it in another form.
+pub fn data(content: &[u8]) -> Result<serde_json::Value, Invalid> {
+    document::read(content)
 }
 
 impl Kubeconfig {

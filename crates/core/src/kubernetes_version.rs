@@ -53,6 +53,11 @@ impl KubernetesVersion {
             && self.prerelease() == running.prerelease()
     }
 
+    /// Whether it is of this minor version or a newer one.
+    pub fn is_at_least(&self, minor: (u32, u32)) -> bool {
+        (self.major, self.minor) >= minor
+    }
+
     /// Major and minor version, such as `1.34`.
     pub fn minor(&self) -> String {
         format!("{}.{}", self.major, self.minor)

@@ -3,7 +3,9 @@
 //! No runtime, no client, no file system, no clock: `Cargo.toml` and `clippy.toml` of this crate keep it so.
 
 pub mod addon;
+pub mod advice;
 pub mod apply;
+pub mod archive;
 pub mod cause;
 pub mod certificate;
 pub mod clearing;
@@ -12,6 +14,7 @@ pub mod compatibility;
 pub mod condition;
 pub mod control_plane;
 pub mod digest;
+pub mod doctor;
 pub mod duration;
 pub mod endpoint;
 pub mod grant;
@@ -24,9 +27,10 @@ pub mod manifest;
 pub mod migration;
 pub mod module;
 pub mod name;
-mod near;
+pub mod near;
 pub mod network;
 pub mod note;
+pub mod overview;
 pub mod owned_apply;
 pub mod placeholder;
 pub mod readiness;
@@ -35,6 +39,7 @@ pub mod resource_set;
 pub mod selector;
 pub mod standing;
 pub mod template;
+pub mod terraform_state;
 pub mod tie;
 pub mod validation;
 pub mod values;

@@ -1,10 +1,7 @@
 //! Which known word was likely meant.
 
 /// The known word that differs least, if it differs so little that it was likely meant.
-pub(crate) fn nearest<'words>(
-    word: &str,
-    known: impl IntoIterator<Item = &'words str>,
-) -> Option<&'words str> {
+pub fn nearest<'words>(word: &str, known: impl IntoIterator<Item = &'words str>) -> Option<&'words str> {
     const LONGEST: usize = 128;
     if word.len() > LONGEST {
         return None;

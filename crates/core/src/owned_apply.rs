@@ -133,7 +133,12 @@ impl Wanted {
 fn contains(whole: &Value, part: &Value) -> bool {
     match (whole, part) {
         (Value::Object(whole), Value::Object(part)) => {
-            part.iter().all(|(key, part)| whole.get(key).is_some_and(|whole| contains(whole, part)))
+            // What is empty is left out where it is read.
+            let is_empty =
+                |part: &Value| matches!(part, Value::Null) || *part == json!([]) || *part == json!({});
+            part.iter().all(|(key, part)| {
+                whole.get(key).map_or_else(|| is_empty(part), |whole| contains(whole, part))
+            })
         }
         (Value::Array(whole), Value::Array(part)) => {
             part.iter().all(|part| whole.iter().any(|whole| contains(whole, part)))
@@ -161,6 +166,13 @@ mod tests {
     fn wanted(variables: &Value) -> Wanted {
         let spec = json!({ "templateRef": { "name": "t" }, "variables": variables });
         Wanted { name: "demo-apply".to_owned(), cluster: Some("demo".to_owned()), spec }
+    }
+
+    #[test]
+    fn nothing_to_be_taken_from_others_is_met_by_nothing() {
+        let mut wanted = wanted(&json!({ "region": "r" }));
+        wanted.spec["variablesFrom"] = json!([]);
+        assert!(wanted.is_met_by(&apply(wanted.object(&owner())), &owner()));
     }
 
     fn apply(object: Value) -> WorkspaceTemplateApply {

@@ -6,6 +6,7 @@
 mod apply;
 mod bundle;
 mod catalog;
+mod class;
 mod content;
 mod definition;
 mod elsewhere;
@@ -52,6 +53,7 @@ pub fn validate(files: &[File<'_>], elsewhere: &[Elsewhere]) -> Vec<Finding> {
     }
     catalog::duplicates(&catalog, &mut report);
     reference::check(&catalog, &mut report);
+    class::check(&catalog, &mut report);
     template::check(&catalog, &mut report);
     apply::check(&catalog, &mut report);
     stack::check(&catalog, &mut report);

@@ -10,6 +10,7 @@ mod memory;
 pub mod observed;
 pub mod policy;
 pub mod protection;
+pub mod run_log;
 pub mod schedule;
 pub mod standing;
 pub mod status;

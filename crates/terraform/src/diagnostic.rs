@@ -22,6 +22,15 @@ pub enum Severity {
     Warning,
 }
 
+impl fmt::Display for Severity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Error => "Error",
+            Self::Warning => "Warning",
+        })
+    }
+}
+
 /// One diagnostic, without the piece of source code that Terraform shows: that may be a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {

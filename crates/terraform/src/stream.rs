@@ -71,7 +71,12 @@ impl Fold {
                 self.completed = true;
             }
             ("diagnostic", _) => {
-                self.diagnostics.extend(message.diagnostic.map(|it| it.typed().redacted(redactor)));
+                if let Some(told) = message.diagnostic.map(|it| it.typed().redacted(redactor)) {
+                    // The message alone does not say what is wrong, nor where.
+                    let line = format!("{}: {told}", told.severity);
+                    self.diagnostics.push(told);
+                    return Told { line: Some(line), progressed: false };
+                }
             }
             _ => {}
         }
@@ -182,12 +187,13 @@ mod tests {
     #[test]
     fn a_diagnostic_keeps_file_and_line_and_drops_the_source() {
         let mut fold = Fold::default();
-        fold.take(
+        let told = fold.take(
             r#"{"@message":"Error: Bad","type":"diagnostic","diagnostic":{"severity":"error","summary":"Bad","detail":"Very.","range":{"filename":"main.tf","start":{"line":7}},"snippet":{"code":"x = \"hunter22\""}}}"#,
             &Redactor::default(),
         );
 
         assert_eq!(fold.diagnostics[0].to_string(), "Bad (main.tf line 7): Very.");
+        assert_eq!(told.line.as_deref(), Some("Error: Bad (main.tf line 7): Very."));
         assert!(!format!("{fold:?}").contains("hunter22"));
     }
 

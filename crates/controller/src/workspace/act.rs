@@ -1,6 +1,7 @@
 //! Carries out what was decided about a Workspace. Every write can be repeated.
 
 mod finish;
+mod previews;
 mod publish;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use tracing::warn;
 use super::observe::Seen;
 use super::place::Place;
 use super::place::kept::merge;
+use super::record::Saved;
 use super::runs::Order;
 use super::{Terraform, plan_text, snapshot, state};
 use crate::context::Context;
@@ -60,14 +62,13 @@ pub(super) async fn act(
     };
     let acting = Acting { workspace, place, seen, context, terraform };
     acting.hold_state().await?;
+    acting.refuse_preview(step).await?;
     match step {
-        Step::Leave
-        | Step::Freeze(_)
-        | Step::Pause
-        | Step::Wait
-        | Step::Hold { .. }
-        | Step::AwaitLock { .. }
-        | Step::AwaitOthers(_) => nothing,
+        Step::Leave | Step::Freeze(_) | Step::Pause | Step::Wait | Step::AwaitOthers(_) => nothing,
+        Step::Hold { .. } | Step::AwaitLock { .. } => {
+            acting.keep_logs().await;
+            nothing
+        }
         Step::Settled { .. } => {
             acting.tidy_plan_text().await?;
             nothing
@@ -77,13 +78,20 @@ pub(super) async fn act(
         Step::Start(start) => acting.start(start).await,
         Step::Publish => acting.publish().await,
         Step::Confirm => {
-            acting.confirm().await?;
+            acting.confirm(true).await?;
+            if let Some(found) = &seen.found {
+                state::settle_restored(&context.client, place, found).await?;
+            }
             terraform.runs.settle(&place.workspace_uid);
             Ok(Done::Again)
         }
-        Step::AwaitApproval { .. } => acting.show_plan().await,
+        Step::ShowPreview => acting.show_preview().await,
+        Step::AwaitApproval { .. } => {
+            acting.keep_logs().await;
+            acting.show_plan().await
+        }
         Step::ReportDrift { .. } => {
-            acting.confirm().await?;
+            acting.confirm(false).await?;
             acting.show_plan().await
         }
         Step::Orphan => acting.orphan().await,
@@ -145,7 +153,8 @@ impl Acting<'_> {
     }
 
     async fn start(&self, start: &Start) -> Result<Done, Error> {
-        let effect = match &self.seen.request {
+        let is_preview = start.operation == Operation::Preview;
+        let effect = match self.seen.request.as_ref().filter(|_| !is_preview) {
             Some(request) => Effect::Requested(request.clone()),
             None => Effect::Nothing,
         };
@@ -155,9 +164,11 @@ impl Acting<'_> {
                 "what went into the last apply is not kept any more, and what goes in now cannot be had",
             )));
         };
-        self.tidy_plan_text().await?;
+        if !is_preview {
+            self.tidy_plan_text().await?;
+        }
         if matches!(run.backend, Backend::Kubernetes { .. })
-            && start.operation == Operation::Plan
+            && matches!(start.operation, Operation::Plan | Operation::Preview)
             && self.seen.found.as_ref().is_some_and(|found| found.state == State::Absent)
         {
             state::begin(&self.context.client, self.place).await?;
@@ -168,9 +179,13 @@ impl Acting<'_> {
         match &start.operation {
             Operation::Apply { hash } => self.prepare(&run, &fingerprint, hash, true).await?,
             Operation::Destroy { hash } => self.prepare(&run, &fingerprint, hash, false).await?,
-            Operation::Plan | Operation::PlanDestroy | Operation::Outputs | Operation::Unlock { .. } => {}
+            Operation::Plan
+            | Operation::Preview
+            | Operation::PlanDestroy
+            | Operation::Outputs
+            | Operation::Unlock { .. } => {}
         }
-        if let Some(request) = &self.seen.request {
+        if let Some(request) = self.seen.request.as_ref().filter(|_| !is_preview) {
             self.terraform.runs.handle(&self.place.workspace_uid, request);
         }
         self.terraform.runs.start(Order {
@@ -181,6 +196,8 @@ impl Acting<'_> {
             fingerprint,
             digest: self.workspace.annotations().get(annotation::APPLIED_DIGEST).cloned(),
             logs: self.workspace.spec.for_provider.enable_terraform_cli_logging,
+            restored: self.seen.found.as_ref().and_then(|found| found.restored.clone()),
+            preview: self.seen.preview.clone().filter(|_| is_preview),
         });
         Ok(Done::Told(effect))
     }
@@ -225,7 +242,7 @@ impl Acting<'_> {
             && let Some(found) = &self.seen.found
         {
             if !self.seen.terminating {
-                snapshot::take(client, self.place, found).await?;
+                snapshot::take(client, self.place, found, None).await?;
             }
             state::note(client, self.place, self.seen.state_note.as_deref(), true).await?;
         }
@@ -244,7 +261,7 @@ impl Acting<'_> {
         };
         let inputs = keeps.then_some((run, fingerprint));
         let lock = self.provider_lock();
-        let saved = self.terraform.records.save(client, self.place, &memory, inputs, lock.as_deref()).await?;
+        let saved = self.save(&memory, inputs, lock.as_deref()).await?;
         if saved.too_large {
             warn!("what goes in is too large to be kept: a destroy will need its sources again");
         }
@@ -276,15 +293,41 @@ impl Acting<'_> {
         found.ok().flatten().or_else(|| self.seen.record.provider_lock.clone())
     }
 
-    /// Puts on record that reality was looked at.
-    async fn confirm(&self) -> Result<(), Error> {
+    /// Puts on record that reality was looked at, and whether it was found in line.
+    async fn confirm(&self, in_line: bool) -> Result<(), Error> {
         let Some(over) = &self.seen.over else { return Ok(()) };
         let before = &self.seen.record.memory;
-        let memory = before.clone().confirmed_by(&over.ended);
+        let memory = before.clone().confirmed_by(&over.ended, in_line);
         if memory == *before {
             return Ok(());
         }
-        self.terraform.records.save(&self.context.client, self.place, &memory, None, None).await.map(drop)
+        self.save(&memory, None, None).await.map(drop)
+    }
+
+    /// Puts on record what is remembered, and with it the logs of runs that ended: nothing is written for them alone then.
+    async fn save(
+        &self,
+        memory: &Memory,
+        inputs: Option<(&Run, &str)>,
+        provider_lock: Option<&str>,
+    ) -> Result<Saved, Error> {
+        let (runs, uid) = (&self.terraform.runs, &self.place.workspace_uid);
+        let logs = runs.logs(uid);
+        let (client, records) = (&self.context.client, &self.terraform.records);
+        let saved = records.save(client, self.place, memory, inputs, provider_lock, &logs).await?;
+        runs.stored(uid, &logs);
+        Ok(saved)
+    }
+
+    /// Stores the logs of runs after which nothing else is put on record: what failed is what people look for.
+    async fn keep_logs(&self) {
+        if self.terraform.runs.logs(&self.place.workspace_uid).is_empty() {
+            return;
+        }
+        // A log that cannot be stored changes nothing about what it tells of.
+        if let Err(error) = self.save(&self.seen.record.memory, None, None).await {
+            warn!(error = &error as &dyn std::error::Error, "the log of a run is not stored yet");
+        }
     }
 
     /// Puts the plan where people can read it.
@@ -298,7 +341,7 @@ impl Acting<'_> {
 
 fn operation(operation: &Operation) -> capt_terraform::Operation {
     match operation {
-        Operation::Plan => capt_terraform::Operation::Plan,
+        Operation::Plan | Operation::Preview => capt_terraform::Operation::Plan,
         Operation::PlanDestroy => capt_terraform::Operation::PlanDestroy,
         Operation::Apply { hash } | Operation::Destroy { hash } => {
             capt_terraform::Operation::Apply { plan: PlanHash::from_text(hash) }

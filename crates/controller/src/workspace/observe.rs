@@ -11,7 +11,7 @@ use capt_api::engine_status::RunOperation;
 use capt_api::names::annotation;
 use capt_core::apply::Blocked;
 use capt_core::workspace::lock::{Holder, machine};
-use capt_core::workspace::observed::{Connection, Ended, Ending, Observed, State};
+use capt_core::workspace::observed::{Connection, Ended, Ending, Observed, Preview, State};
 use capt_core::workspace::standing::{Standing, standing};
 use capt_terraform::{Backend, Run, Secret};
 use k8s_openapi::api::core::v1::{Namespace, Pod};
@@ -22,7 +22,7 @@ use super::place::Place;
 use super::record::Record;
 use super::runs::Over;
 use super::serving::Serving;
-use super::{Terraform, connection_secret, state};
+use super::{Terraform, connection_secret, preview, state};
 use crate::context::Context;
 use crate::error::Error;
 use crate::index::{Dependency, Dependent, Name, Notes};
@@ -47,6 +47,8 @@ pub(super) struct Seen {
     pub(super) state_note: Option<String>,
     /// The request of the user that is not handled yet.
     pub(super) request: Option<String>,
+    /// The request for a plan that is not answered yet.
+    pub(super) preview: Option<String>,
 }
 
 impl Seen {
@@ -62,6 +64,7 @@ impl Seen {
             terminating: false,
             state_note: None,
             request: None,
+            preview: None,
         }
     }
 }
@@ -84,9 +87,7 @@ pub(super) async fn observe(
         (Standing::NotOurs, _) => Observed::NotOurs,
         (Standing::Frozen(freeze), _) => Observed::Frozen(freeze),
         (Standing::Paused, _) => Observed::Paused,
-        (Standing::Deleting, Some(going)) => {
-            Observed::Busy { outdated: matches!(going.operation, RunOperation::Apply | RunOperation::Plan) }
-        }
+        (Standing::Deleting, Some(going)) => Observed::Busy { outdated: is_outdated(going.operation) },
         (Standing::Abandoned(_) | Standing::Active, Some(_)) => Observed::Busy { outdated: false },
         (Standing::Abandoned(freeze), None) => {
             let place = Place::of(workspace, source.owner(), &terraform.options.home_namespace);
@@ -105,6 +106,16 @@ pub(super) async fn observe(
         _ => full(&name, &uid, context).await?,
     };
     Ok(Seen { full, ..Seen::bare(observed) })
+}
+
+/// Whether a run makes or changes things, or finds out how, so that a deletion need not wait for its end.
+fn is_outdated(operation: RunOperation) -> bool {
+    match operation {
+        RunOperation::Apply | RunOperation::Plan | RunOperation::Preview => true,
+        RunOperation::PlanDestroy | RunOperation::Destroy | RunOperation::Outputs | RunOperation::Unlock => {
+            false
+        }
+    }
 }
 
 /// The Workspace with everything in it, unless another of its name has taken its place.
@@ -128,7 +139,7 @@ async fn look_closely(
     let client = &context.client;
     let record = terraform.records.load(client, &place).await?;
     let resolved = resolve(&full, &place, &record, notes, context, terraform).await?;
-    let over = terraform.runs.over(&uid);
+    let mut over = terraform.runs.over(&uid);
     let elsewhere = record.memory.elsewhere.is_some()
         || over.as_ref().is_some_and(|over| over.elsewhere.is_some())
         || resolved.as_ref().is_ok_and(|it| is_declared(&it.run));
@@ -138,12 +149,15 @@ async fn look_closely(
         notes.on(Dependency::Secret(Name::new(&place.namespace, place.state_secret())));
         Some(state::look(client, &place).await?)
     };
+    // What came of a run before somebody put an earlier state back says nothing about that one.
+    over = over.filter(|over| over.restored == found.as_ref().and_then(|found| found.restored.clone()));
     let mut ended = over.as_ref().map(|over| over.ended.clone());
     judge_lock(&mut ended, &record, context, terraform).await?;
     let state_note = source.noted(annotation::STATE, &full);
     let deleting = full.metadata.deletion_timestamp.is_some();
     let terminating = deleting && is_terminating(&place.namespace, context).await?;
     let request = request(&full, terraform);
+    let (preview, preview_request) = wanted_preview(&full, &place, context, terraform).await?;
     let facts = Facts {
         workspace: &full,
         record: &record,
@@ -153,6 +167,8 @@ async fn look_closely(
         wishes: Wishes::of(&full, source, &record.memory, ended.as_ref(), terraform),
         ended,
         requested: request.is_some(),
+        restored: found.as_ref().is_some_and(|found| found.restored.is_some()) || record.memory.restored,
+        preview,
         now: terraform.now(),
     };
     let observed = if deleting {
@@ -172,6 +188,7 @@ async fn look_closely(
         terminating,
         state_note,
         request,
+        preview: preview_request,
     })
 }
 
@@ -236,6 +253,31 @@ fn request(workspace: &Workspace, terraform: &Terraform) -> Option<String> {
     let told = workspace.status.as_ref().and_then(|status| status.last_handled_reconcile_at.as_ref());
     let handled = terraform.runs.handled(&workspace.uid().unwrap_or_default());
     (told != Some(&asked) && handled.as_ref() != Some(&asked)).then_some(asked)
+}
+
+/// Whether somebody waits for a plan, and his request. What was answered is known to this process, or can be read where the
+/// answer is.
+async fn wanted_preview(
+    workspace: &Workspace,
+    place: &Place,
+    context: &Context,
+    terraform: &Terraform,
+) -> Result<(Preview, Option<String>), Error> {
+    let asked = workspace.annotations().get(annotation::PLAN_REQUESTED_AT).filter(|asked| !asked.is_empty());
+    let Some(asked) = asked else { return Ok((Preview::NotWanted, None)) };
+    let (runs, uid) = (&terraform.runs, &place.workspace_uid);
+    if runs.answered(uid).as_ref() == Some(asked) {
+        return Ok((Preview::NotWanted, None));
+    }
+    if runs.previewed(uid).is_some_and(|made| made.request == *asked) {
+        return Ok((Preview::Made, Some(asked.clone())));
+    }
+    let answered = preview::look(&context.client, place).await?;
+    if answered.is_some_and(|answer| answer.request == *asked) {
+        runs.answer(uid, asked);
+        return Ok((Preview::NotWanted, None));
+    }
+    Ok((Preview::Wanted, Some(asked.clone())))
 }
 
 /// A lock that a pod of ours took is dead when that pod is: only then is it known.

@@ -2,16 +2,18 @@
 //!
 //! One Secret for each Workspace, held by our finalizer: a namespace that is deleted must not take along what the destroy needs.
 
+mod logs;
 mod packing;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use capt_api::names::{FIELD_MANAGER, finalizer};
 use capt_core::workspace::observed::Memory;
+use capt_core::workspace::run_log::{RunLog, Shelf};
 use capt_terraform::{Identity, Run};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
@@ -36,8 +38,13 @@ const PROVIDER_LOCK: &str = "provider-lock";
 const LARGEST_INPUTS: usize = 900 << 10;
 const LARGEST_LOCK: usize = 100 << 10;
 
+/// What all of it has together at most, with some room for what the API server counts.
+const LARGEST: usize = (1 << 20) - (8 << 10);
+/// What the logs of runs have together at most.
+const LARGEST_LOGS: usize = 256 << 10;
+
 /// Keys of the Secret and what is to be in them; nothing for a key that is to go.
-type Changes = BTreeMap<&'static str, Option<Vec<u8>>>;
+type Changes = BTreeMap<String, Option<Vec<u8>>>;
 
 /// What is on record, without what went into Terraform.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,6 +75,10 @@ struct Known {
     record: Record,
     /// The metadata of the Secret; nothing when there is none.
     metadata: Option<ObjectMeta>,
+    /// The logs of runs that are in it.
+    logs: Shelf,
+    /// How much room all else takes, by its key.
+    sizes: BTreeMap<String, usize>,
 }
 
 impl Records {
@@ -112,7 +123,7 @@ impl Records {
     }
 
     /// Puts on record what is remembered, and with it what goes into Terraform and the lock file of the providers, if they are
-    /// given. Inputs that are too large are not kept, nor are earlier ones then.
+    /// given. Inputs that are too large are not kept, nor are earlier ones then. Logs of runs get the room that is left.
     pub(super) async fn save(
         &self,
         client: &Client,
@@ -120,6 +131,7 @@ impl Records {
         memory: &Memory,
         inputs: Option<(&Run, &str)>,
         provider_lock: Option<&str>,
+        logs: &[Arc<RunLog>],
     ) -> Result<Saved, Error> {
         let known = self.find(client, place).await?;
         let mut record = known.record.clone();
@@ -130,25 +142,30 @@ impl Records {
             too_large = packed.is_none();
             record.kept = packed.is_some().then(|| fingerprint.to_owned());
             let (inputs, archive) = packed.map_or((None, None), |it| (Some(it.inputs), it.archive));
-            changes.insert(FINGERPRINT, record.kept.clone().map(String::into_bytes));
-            changes.insert(INPUTS, inputs);
-            changes.insert(ARCHIVE, archive);
+            changes.insert(FINGERPRINT.to_owned(), record.kept.clone().map(String::into_bytes));
+            changes.insert(INPUTS.to_owned(), inputs);
+            changes.insert(ARCHIVE.to_owned(), archive);
         }
         if let Some(lock) = provider_lock.filter(|lock| lock.len() <= LARGEST_LOCK)
             && record.provider_lock.as_deref() != Some(lock)
         {
             record.provider_lock = Some(lock.to_owned());
-            changes.insert(PROVIDER_LOCK, Some(lock.as_bytes().to_vec()));
+            changes.insert(PROVIDER_LOCK.to_owned(), Some(lock.as_bytes().to_vec()));
         }
         if record.memory != *memory || known.metadata.is_none() {
             record.memory = memory.clone();
-            changes.insert(MEMORY, Some(json!(memory).to_string().into_bytes()));
+            changes.insert(MEMORY.to_owned(), Some(json!(memory).to_string().into_bytes()));
         }
+        let (mut sizes, mut stored) = (known.sizes, known.logs);
+        for (key, value) in &changes {
+            sizes.insert(key.clone(), value.as_ref().map_or(0, Vec::len));
+        }
+        changes.extend(logs::shelve(logs, &mut stored, room(&sizes)).await?);
         let written = write(client, place, known.metadata.as_ref(), changes).await;
         // Whatever went wrong, what is known may be wrong too.
         self.known().remove(&key(place));
         let metadata = written?.or(known.metadata);
-        self.known().insert(key(place), Known { record, metadata });
+        self.known().insert(key(place), Known { record, metadata, logs: stored, sizes });
         Ok(Saved { too_large })
     }
 
@@ -171,7 +188,8 @@ impl Records {
         let known = match get(client, place).await? {
             Some(secret) => {
                 let record = record(&secret, place);
-                Known { record, metadata: Some(trimmed(secret.metadata)) }
+                let (logs, sizes) = logs::divide(secret.data.as_ref());
+                Known { record, metadata: Some(trimmed(secret.metadata)), logs, sizes }
             }
             None => Known::default(),
         };
@@ -182,6 +200,27 @@ impl Records {
     fn known(&self) -> MutexGuard<'_, HashMap<Key, Known>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How much room is left for logs.
+fn room(sizes: &BTreeMap<String, usize>) -> usize {
+    LARGEST.saturating_sub(sizes.values().sum()).min(LARGEST_LOGS)
+}
+
+/// The logs of runs that are kept, oldest first, by their numbers. What cannot be read is left out.
+pub(super) async fn run_logs(client: &Client, place: &Place) -> Result<Vec<(u64, RunLog)>, Error> {
+    match get(client, place).await? {
+        Some(secret) => aside(move || logs::read(secret.data.unwrap_or_default())).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+/// What went into the last apply without its archive, so that its secrets are known; nothing where it is not kept.
+pub(super) async fn kept_run(client: &Client, place: &Place) -> Result<Option<Run>, Error> {
+    let data = get(client, place).await?.and_then(|secret| secret.data);
+    let Some(inputs) = data.and_then(|mut data| data.remove(INPUTS)) else { return Ok(None) };
+    let packed = Packed { inputs: inputs.0, archive: None };
+    aside(move || packed.run().ok()).await
 }
 
 fn key(place: &Place) -> Key {
@@ -252,7 +291,7 @@ async fn write(
     let (api, name, doing) = (secrets(client, place), name(place), doing("writing", place));
     let mut wanted = place.metadata(Role::Record, &name);
     wanted.finalizers = Some(vec![finalizer::STATE.to_owned()]);
-    let data = changes.into_iter().map(|(key, value)| (key.to_owned(), value.map(ByteString)));
+    let data = changes.into_iter().map(|(key, value)| (key, value.map(ByteString)));
     let Some(known) = known else {
         let data = data.filter_map(|(key, value)| Some((key, value?))).collect();
         let secret = Secret { metadata: wanted, data: Some(data), ..Secret::default() };

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use capt_core::note::Note;
 use capt_core::workspace::decide::{Operation, Start};
+use capt_core::workspace::run_log::RunLog;
 use capt_terraform::{Engine, Event, Identity, Run};
 use futures::channel::mpsc::UnboundedSender;
 use kube::runtime::reflector::ObjectRef;
@@ -25,6 +26,7 @@ use entry::{Entry, Stage};
 
 pub(super) use ended::Over;
 use entry::Going;
+pub(super) use entry::Previewed;
 
 /// Progress is told no more often than this.
 const BREATH: Duration = Duration::from_secs(2);
@@ -61,6 +63,10 @@ pub(super) struct Order {
     pub(super) digest: Option<String>,
     /// Whether what Terraform prints goes to the manager's log.
     pub(super) logs: bool,
+    /// The earlier state that somebody has put back.
+    pub(super) restored: Option<String>,
+    /// The request for a plan that is only shown.
+    pub(super) preview: Option<String>,
 }
 
 impl Runs {
@@ -147,6 +153,36 @@ impl Runs {
         self.lock().entry(uid.to_owned()).or_default().handled = Some(request.to_owned());
     }
 
+    /// The request for a plan that was answered last by this process.
+    pub(super) fn answered(&self, uid: &str) -> Option<String> {
+        self.lock().get(uid)?.answered.clone()
+    }
+
+    /// Remembers that a request for a plan is answered.
+    pub(super) fn answer(&self, uid: &str, request: &str) {
+        let mut entries = self.lock();
+        let entry = entries.entry(uid.to_owned()).or_default();
+        entry.answered = Some(request.to_owned());
+        entry.previewed = None;
+    }
+
+    /// The plan that somebody asked for and that is not shown yet.
+    pub(super) fn previewed(&self, uid: &str) -> Option<Arc<Previewed>> {
+        self.lock().get(uid)?.previewed.clone()
+    }
+
+    /// The logs of runs that ended and that are not stored yet.
+    pub(super) fn logs(&self, uid: &str) -> Vec<Arc<RunLog>> {
+        self.lock().get(uid).map(|entry| entry.logs.clone()).unwrap_or_default()
+    }
+
+    /// Forgets logs that are stored.
+    pub(super) fn stored(&self, uid: &str, logs: &[Arc<RunLog>]) {
+        if let Some(entry) = self.lock().get_mut(uid) {
+            entry.logs.retain(|log| !logs.iter().any(|stored| Arc::ptr_eq(stored, log)));
+        }
+    }
+
     /// What is worth an Event since it was asked last.
     pub(super) fn take_notes(&self, uid: &str) -> Vec<Note> {
         self.lock().get_mut(uid).map(Entry::take_notes).unwrap_or_default()
@@ -174,7 +210,11 @@ impl Runs {
                 return;
             }
             let going = Going::new(&order, self.clock.now());
-            entry.stage = Stage::Going { going, cancel: cancel.clone() };
+            let before = match std::mem::take(&mut entry.stage) {
+                Stage::Over(over) if order.preview.is_some() => Some(over),
+                Stage::Over(_) | Stage::Idle | Stage::Going { .. } => None,
+            };
+            entry.stage = Stage::Going { going, cancel: cancel.clone(), before };
         }
         self.going.send_modify(|count| *count += 1);
         let span = info_span!("run", workspace = order.workspace, operation = ?operation_kind(&order));
@@ -185,9 +225,11 @@ impl Runs {
     async fn carry_out(self: Arc<Self>, order: Order, cancel: CancellationToken) {
         let limit = match order.start.operation {
             Operation::Apply { .. } | Operation::Destroy { .. } => &self.applies,
-            Operation::Plan | Operation::PlanDestroy | Operation::Outputs | Operation::Unlock { .. } => {
-                &self.plans
-            }
+            Operation::Plan
+            | Operation::Preview
+            | Operation::PlanDestroy
+            | Operation::Outputs
+            | Operation::Unlock { .. } => &self.plans,
         };
         let pass = tokio::select! {
             pass = limit.enter(order.start.priority) => Some(pass),
@@ -205,14 +247,8 @@ impl Runs {
         };
         drop(pass);
         self.metrics.terraform_ran(operation_kind(&order), result.is_ok(), began.elapsed());
-        let over = {
-            let mut entries = self.lock();
-            let entry = entries.entry(order.uid.clone()).or_default();
-            let over = Arc::new(Over::new(&order, result, entry, self.clock.now()));
-            entry.stage = Stage::Over(Arc::clone(&over));
-            over
-        };
-        info!(result = over.word(), "run ended");
+        let word = self.lock().entry(order.uid.clone()).or_default().end(&order, result, self.clock.now());
+        info!(result = word, "run ended");
         self.going.send_modify(|count| *count = count.saturating_sub(1));
         self.wake(&order.workspace);
     }
@@ -223,6 +259,7 @@ impl Runs {
             if order.logs {
                 info!(target: "capt::terraform", workspace = order.workspace, %verb, line);
             }
+            self.change(&order.uid, |going| going.observe(event));
             return;
         }
         self.change(&order.uid, |going| going.observe(event));

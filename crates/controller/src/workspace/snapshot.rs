@@ -31,20 +31,25 @@ const KEY: &str = "tfstate";
 
 /// Which version of a state a copy is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Version {
-    serial: u64,
-    lineage: String,
+pub(super) struct Version {
+    pub(super) serial: u64,
+    pub(super) lineage: String,
 }
 
 /// Copies of the same version of a state: one for each of its Secrets.
-struct Snapshot {
-    version: Version,
-    taken_at: Timestamp,
+pub(super) struct Snapshot {
+    pub(super) version: Version,
+    pub(super) taken_at: Timestamp,
     parts: Vec<ObjectMeta>,
 }
 
-/// Copies a state, unless the newest copy is of the same version, and keeps the newest copies only.
-pub(super) async fn take(client: &Client, place: &Place, found: &Found) -> Result<(), Error> {
+/// Copies a state, unless the newest copy is of the same version, and keeps the newest copies only, and the one that is spared.
+pub(super) async fn take(
+    client: &Client,
+    place: &Place,
+    found: &Found,
+    spared: Option<&Version>,
+) -> Result<(), Error> {
     if found.state != (State::Present { empty: false }) {
         return Ok(());
     }
@@ -63,7 +68,7 @@ pub(super) async fn take(client: &Client, place: &Place, found: &Found) -> Resul
     // The first part comes last: with it the copy is whole.
     for (index, part) in found.parts.iter().enumerate().rev() {
         let Some(content) = &part.content else { continue };
-        let name = if index == 0 { name.clone() } else { format!("{name}-part-{index}") };
+        let name = part_name(&name, index);
         if !copy(&api, place, &name, &version, content, &snapshots).await? {
             info!(
                 workspace = place.workspace,
@@ -73,10 +78,34 @@ pub(super) async fn take(client: &Client, place: &Place, found: &Found) -> Resul
         }
     }
     snapshots.retain(|snapshot| snapshot.version != version);
-    for part in snapshots.iter().skip(KEPT - 1).flat_map(|snapshot| &snapshot.parts) {
+    let leaving = snapshots.iter().skip(KEPT - 1).filter(|snapshot| Some(&snapshot.version) != spared);
+    for part in leaving.flat_map(|snapshot| &snapshot.parts) {
         kept::remove(&api, part, &doing("removing an old", place)).await?;
     }
     Ok(())
+}
+
+/// The copies that there are, the newest first.
+pub(super) async fn all(client: &Client, place: &Place) -> Result<Vec<Snapshot>, Error> {
+    list(&secrets(client, place), place).await
+}
+
+/// What is in a copy, as it is stored; nothing when it is not whole.
+pub(super) async fn read(
+    client: &Client,
+    place: &Place,
+    snapshot: &Snapshot,
+) -> Result<Option<Hidden>, Error> {
+    let (api, first) = (secrets(client, place), name(place, &snapshot.version));
+    let mut content = Vec::new();
+    for index in 0..snapshot.parts.len() {
+        let name = part_name(&first, index);
+        let found = api.get_opt(&name).await.map_err(Error::api(doing("reading a", place)))?;
+        let data = found.filter(|found| place.made(&found.metadata)).and_then(|found| found.data);
+        let Some(part) = data.and_then(|mut data| data.remove(KEY)) else { return Ok(None) };
+        content.extend(part.0);
+    }
+    Ok(Some(Hidden::new(content)))
 }
 
 /// Removes all copies.
@@ -100,6 +129,11 @@ fn doing(verb: &str, place: &Place) -> String {
 fn name(place: &Place, version: &Version) -> String {
     let lineage = short_digest([version.lineage.as_str()], 6);
     format!("capt-snapshot-{}-{}-{lineage}", place.short_name(), version.serial)
+}
+
+/// The name of one of the Secrets of a copy.
+fn part_name(first: &str, index: usize) -> String {
+    if index == 0 { first.to_owned() } else { format!("{first}-part-{index}") }
 }
 
 /// Writes one copy; `false` when the namespace takes nothing new.

@@ -65,6 +65,8 @@ pub(super) struct Found {
     pub(super) serial: Option<u64>,
     /// Names it and all that follow from it, if it can be read.
     pub(super) lineage: Option<String>,
+    /// When somebody put an earlier state back, in his own words; nothing once that is settled.
+    pub(super) restored: Option<String>,
 }
 
 /// A Secret of a state.
@@ -100,6 +102,20 @@ pub(super) async fn look(client: &Client, place: &Place) -> Result<Found, Error>
 /// Makes an empty state, so that it is held from the first moment, and so that Terraform finds its workspace there: otherwise
 /// it would go by way of the workspace `default` and leave a state of that behind.
 pub(super) async fn begin(client: &Client, place: &Place) -> Result<(), Error> {
+    match make(client, place, content::nothing(&place.workspace_uid), None).await {
+        Ok(()) => Ok(()),
+        Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(()),
+        Err(error) => Err(Error::api(doing("making", place))(error)),
+    }
+}
+
+/// Makes the Secret of a state, as Terraform does and held by us.
+pub(super) async fn make(
+    client: &Client,
+    place: &Place,
+    content: Vec<u8>,
+    restored: Option<&str>,
+) -> Result<(), kube::Error> {
     let mut metadata = wanted(place, 0, 1);
     metadata.name = Some(place.state_secret());
     metadata.labels.get_or_insert_default().extend(
@@ -113,13 +129,22 @@ pub(super) async fn begin(client: &Client, place: &Place) -> Result<(), Error> {
     );
     let annotations = metadata.annotations.get_or_insert_default();
     annotations.insert(annotation::TERRAFORM_STATE_ENCODING.to_owned(), "gzip".to_owned());
-    let data = BTreeMap::from([(KEY.to_owned(), ByteString(content::nothing(&place.workspace_uid)))]);
+    annotations.extend(restored.map(|at| (annotation::RESTORED_AT.to_owned(), at.to_owned())));
+    let data = BTreeMap::from([(KEY.to_owned(), ByteString(content))]);
     let secret = Secret { metadata, data: Some(data), ..Secret::default() };
-    match secrets(client, place).create(&PostParams::default(), &secret).await {
-        Ok(_) => Ok(()),
-        Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(()),
-        Err(error) => Err(Error::api(doing("making", place))(error)),
-    }
+    secrets(client, place).create(&PostParams::default(), &secret).await.map(drop)
+}
+
+/// Takes note that nothing follows any more from an earlier state having been put back, if it is still the one that was seen.
+pub(super) async fn settle_restored(client: &Client, place: &Place, found: &Found) -> Result<(), Error> {
+    let Some(first) = found.parts.first().filter(|_| found.restored.is_some()) else { return Ok(()) };
+    let patch = json!({ "metadata": {
+        "resourceVersion": first.metadata.resource_version,
+        "annotations": { annotation::RESTORED_AT: null },
+    } });
+    kept::merge(&secrets(client, place), &place.state_secret(), &patch, &doing("settling", place))
+        .await
+        .map(drop)
 }
 
 /// Takes away a state in which there is nothing, because it is kept elsewhere.
@@ -333,6 +358,7 @@ fn judge(parts: Vec<Part>, place: &Place) -> Found {
         leftovers: Vec::new(),
         serial: None,
         lineage: None,
+        restored: None,
     };
     if let Some(part) = parts.iter().find(|part| !is_ours(&part.metadata, place)) {
         let workspace = kept::names(&part.metadata).unwrap_or_default().to_owned();
@@ -349,7 +375,9 @@ fn judge(parts: Vec<Part>, place: &Place) -> Found {
     let complete =
         |(index, part): (usize, &Part)| lacking(&part.metadata, &wanted(place, index, parts.len())).is_none();
     let held = leftovers.is_empty() && parts.iter().enumerate().all(complete);
-    Found { state: State::Present { empty }, bytes, held, parts, leftovers, serial, lineage }
+    let noted = parts.first().and_then(|first| first.metadata.annotations.as_ref());
+    let restored = noted.and_then(|noted| noted.get(annotation::RESTORED_AT)).cloned();
+    Found { state: State::Present { empty }, bytes, held, parts, leftovers, serial, lineage, restored }
 }
 
 /// Divides the Secrets into those of the state and those that are deleted and lie behind its end.

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod bad_input;
+mod by_hand;
 mod deletion;
 mod drift;
 mod fields;

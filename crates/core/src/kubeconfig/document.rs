@@ -36,7 +36,8 @@ fn is_base64(text: &str) -> bool {
     BASE64_STANDARD.decode(compact).is_ok_and(|bytes| packed(&bytes) || bytes.contains(&b':'))
 }
 
-fn tree(text: &str) -> Result<Value, Problem> {
+/// The tree of a text.
+pub(super) fn tree(text: &str) -> Result<Value, Problem> {
     if text.trim().is_empty() {
         return Err(Problem::Empty);
     }
@@ -64,7 +65,8 @@ fn problem(error: &Error) -> Problem {
     }
 }
 
-fn check_kind(tree: &Value) -> Result<(), Invalid> {
+/// Looks whether a tree says that it is a kubeconfig.
+pub(super) fn check_kind(tree: &Value) -> Result<(), Invalid> {
     let fields = match tree {
         Value::Object(fields) => fields,
         Value::Null => return Err(Invalid::document(Problem::Empty)),

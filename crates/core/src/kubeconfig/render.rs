@@ -87,7 +87,7 @@ users:
 }
 
 /// A text in double quotes, in nothing but ASCII.
-struct Quoted<'text>(&'text str);
+pub(super) struct Quoted<'text>(pub(super) &'text str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,7 @@
 //! Takes releases out of a state, as `terraform state rm` does, and keeps everything else as it is written there.
 
 mod address;
-mod spans;
+pub(crate) mod spans;
 #[cfg(test)]
 mod tests;
 
@@ -79,7 +79,7 @@ struct Written {
 }
 
 #[derive(Deserialize)]
-struct Resource {
+pub(crate) struct Resource {
     module: Option<String>,
     mode: String,
     #[serde(rename = "type")]
@@ -102,14 +102,14 @@ impl Resource {
     }
 
     /// `module.a.helm_release.b`
-    fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         let data = if self.mode == "data" { "data." } else { "" };
         let module = self.module.as_ref().map(|module| format!("{module}.")).unwrap_or_default();
         format!("{module}{data}{}.{}", self.kind, self.name)
     }
 
     /// The address of each instance. What was replaced and not destroyed yet has that of its successor.
-    fn instances(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn instances(&self) -> impl Iterator<Item = String> {
         let address = self.address();
         self.instances.iter().map(move |instance| match &instance.index_key {
             Some(index) => format!("{address}[{index}]"),
@@ -182,7 +182,7 @@ pub fn forget(state: &[u8], addresses: &BTreeSet<String>) -> Result<Forgotten, P
     Ok(Forgotten { text: text.into_bytes(), addresses: forgotten, serial: next })
 }
 
-fn read(state: &[u8]) -> Result<(&str, Vec<Resource>, u64), Problem> {
+pub(crate) fn read(state: &[u8]) -> Result<(&str, Vec<Resource>, u64), Problem> {
     if state.len() > LARGEST {
         return Err(Problem::TooLarge(state.len()));
     }

@@ -40,6 +40,8 @@ pub enum Step {
     Publish,
     /// Put on record that reality is as it should be.
     Confirm,
+    /// Show the plan that somebody asked to see.
+    ShowPreview,
     /// Wait until something changes, or until then.
     Hold {
         /// Why.
@@ -99,6 +101,8 @@ pub struct Start {
 pub enum Operation {
     /// Finds out what would change.
     Plan,
+    /// Finds out what would change, only to show it.
+    Preview,
     /// Finds out what a destroy would do.
     PlanDestroy,
     /// Applies this plan.
@@ -153,6 +157,8 @@ pub enum Concern {
     Protected(Vec<String>),
     /// What goes in changed without the approval that the apply's policy asks for.
     ChangedUnderneath,
+    /// Somebody put an earlier state back: what was made since is not in it.
+    Restored,
 }
 
 /// Decides what to do.

@@ -10,24 +10,25 @@ impl Memory {
     /// permits changes later has not approved them. Outputs that are only published once more change nothing.
     #[must_use]
     pub fn published_by(self, ended: &Ended, digest: Option<String>, may_change: bool) -> Self {
-        let applied = matches!(ended.result, Ending::Applied { .. });
+        let is_applied = matches!(ended.result, Ending::Applied { .. });
         let known = self.begun.is_none()
             && self.applied.as_ref().is_some_and(|known| known.fingerprint == ended.fingerprint);
-        if known && !applied {
+        if known && !is_applied {
             return self;
         }
         let checked_at = self.checked_at.max(Some(ended.at));
-        if !applied && !may_change {
+        if !is_applied && !may_change {
             return Self { observed: Some(ended.fingerprint.clone()), checked_at, ..self };
         }
         let applied = AppliedRecord { fingerprint: ended.fingerprint.clone(), digest, at: ended.at };
-        Self { applied: Some(applied), begun: None, observed: None, checked_at, ..self }
+        let restored = self.restored && !is_applied;
+        Self { applied: Some(applied), begun: None, observed: None, checked_at, restored, ..self }
     }
 
-    /// What is on record once reality was compared with the Workspace.
+    /// What is on record once reality was compared with the Workspace, and perhaps found in line.
     #[must_use]
-    pub fn confirmed_by(self, ended: &Ended) -> Self {
-        Self { checked_at: self.checked_at.max(Some(ended.at)), ..self }
+    pub fn confirmed_by(self, ended: &Ended, in_line: bool) -> Self {
+        Self { checked_at: self.checked_at.max(Some(ended.at)), restored: self.restored && !in_line, ..self }
     }
 }
 

@@ -48,8 +48,12 @@ pub struct Active {
     pub state_noted: bool,
     /// Whether the user accepts that the state is missing.
     pub missing_state_accepted: bool,
+    /// Whether somebody put an earlier state or all of it back, and nothing was applied or seen to be in line since.
+    pub restored: bool,
     /// What came of the last run.
     pub ended: Option<Ended>,
+    /// Whether somebody wants to see a plan.
+    pub preview: Preview,
     /// Whether its outputs are where they should be.
     pub connection: Connection,
     /// What may be done.
@@ -135,6 +139,9 @@ pub struct Memory {
     /// The digest of what was published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
+    /// Whether it comes from a backup, and nothing was applied or seen to be in line since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restored: bool,
 }
 
 /// An apply that succeeded.
@@ -182,6 +189,17 @@ pub enum State {
         /// Whose it is.
         workspace: String,
     },
+}
+
+/// A plan that is made only because somebody wants to see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preview {
+    /// Nobody asks for one, or it is there.
+    NotWanted,
+    /// Somebody asks for one.
+    Wanted,
+    /// It was tried, and what came of it is not shown yet.
+    Made,
 }
 
 /// Whether the outputs are where they should be.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use capt_api::Workspace;
 use capt_api::crossplane::{WorkspaceObservation, WorkspaceStatus};
-use capt_api::engine_status::{PlanStatus, RunStatus, StateStatus};
+use capt_api::engine_status::{PlanStatus, RunOperation, RunStatus, StateStatus};
 use capt_api::names::{Reason, condition as type_};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde_json::Value;
@@ -20,6 +20,7 @@ use crate::condition::Truth;
 use condition::Conditions;
 
 pub use notes::{done, notes, progress_note};
+pub use words::run as run_sentence;
 
 /// Near this size a state is told to be large; a Secret holds a mebibyte.
 const LARGE_STATE: u64 = 700 * 1024;
@@ -68,6 +69,11 @@ impl Report<'_> {
         self.workspace.metadata.deletion_timestamp.is_some()
     }
 
+    /// Whether a plan is made that is only shown: what is told stays so meanwhile.
+    fn is_preview(&self) -> bool {
+        *self.step == Step::ShowPreview || self.run.is_some_and(|run| run.operation == RunOperation::Preview)
+    }
+
     fn name(&self) -> &str {
         self.workspace.metadata.name.as_deref().unwrap_or_default()
     }
@@ -102,7 +108,7 @@ pub fn status(report: Report<'_>) -> Option<WorkspaceStatus> {
 /// What the step says about the conditions.
 fn told(conditions: &mut Conditions, report: Report<'_>) {
     match report.step {
-        Step::Leave | Step::Abandon(_) | Step::Orphan | Step::Finish => {}
+        Step::Leave | Step::Abandon(_) | Step::Orphan | Step::Finish | Step::ShowPreview => {}
         Step::Freeze(freeze) => {
             conditions.set(type_::SYNCED, Truth::False, Reason::ReconcilePaused, &freeze.to_string());
         }
@@ -112,6 +118,7 @@ fn told(conditions: &mut Conditions, report: Report<'_>) {
             Reason::ReconcilePaused,
             "the Workspace is paused by its annotation or by empty spec.managementPolicies",
         ),
+        Step::Wait | Step::Start(_) if report.is_preview() => {}
         Step::Wait | Step::Interrupt | Step::Start(_) | Step::Claim => working(conditions, report),
         Step::Publish => {
             conditions.set(type_::READY, Truth::True, Reason::Available, "");
@@ -157,7 +164,9 @@ fn told(conditions: &mut Conditions, report: Report<'_>) {
             conditions.set(type_::READY, Truth::False, Reason::Deleting, &message);
         }
     }
-    if !matches!(report.step, Step::AwaitApproval { .. } | Step::Freeze(_) | Step::Pause) {
+    if !report.is_preview()
+        && !matches!(report.step, Step::AwaitApproval { .. } | Step::Freeze(_) | Step::Pause)
+    {
         conditions.clear(type_::APPROVAL_REQUIRED, Reason::NothingPending);
     }
 }
@@ -221,6 +230,7 @@ fn fill_engine(status: &mut WorkspaceStatus, report: Report<'_>) {
     engine.plan = match report.step {
         Step::AwaitApproval { .. } | Step::ReportDrift { .. } => report.plan.cloned(),
         Step::Freeze(_) | Step::Pause => engine.plan.take(),
+        _ if report.is_preview() => engine.plan.take(),
         _ => None,
     };
     if let Some(state) = report.state {

@@ -52,6 +52,10 @@ impl Acting<'_> {
             let found = state::look(client, self.place).await?;
             state::hold(client, self.place, &found).await?;
             state::note(client, self.place, self.seen.state_note.as_deref(), true).await?;
+            if applied && found.restored == over.restored {
+                // What was applied is what somebody approved after the earlier state was put back.
+                state::settle_restored(client, self.place, &found).await?;
+            }
         }
         let may_change =
             policy::permissions(&self.workspace.spec).is_ok_and(|permissions| permissions.update);
@@ -63,7 +67,7 @@ impl Acting<'_> {
         let inputs = inputs
             .filter(|it| self.seen.record.kept.as_ref() != Some(&it.fingerprint))
             .map(|it| (&it.run, it.fingerprint.as_str()));
-        self.terraform.records.save(client, self.place, &memory, inputs, lock.as_deref()).await?;
+        self.save(&memory, inputs, lock.as_deref()).await?;
         if self.workspace.annotations().contains_key(annotation::ACCEPT_MISSING_STATE) {
             // It was meant for the state that is there again.
             let patch = json!({ "metadata": { "annotations": { annotation::ACCEPT_MISSING_STATE: null } } });

@@ -3,7 +3,7 @@
 use capt_api::Workspace;
 use capt_api::names::{annotation, finalizer};
 use capt_core::apply::Blocked;
-use capt_core::workspace::observed::{Active, Connection, Deleting, Ended, Inputs, State};
+use capt_core::workspace::observed::{Active, Connection, Deleting, Ended, Inputs, Preview, State};
 use capt_core::workspace::policy;
 use k8s_openapi::jiff::Timestamp;
 use kube::ResourceExt;
@@ -22,6 +22,8 @@ pub(super) struct Facts<'reconcile> {
     pub(super) wishes: Wishes,
     pub(super) ended: Option<Ended>,
     pub(super) requested: bool,
+    pub(super) restored: bool,
+    pub(super) preview: Preview,
     pub(super) now: Timestamp,
 }
 
@@ -37,7 +39,9 @@ impl Facts<'_> {
             memory: self.record.memory.clone(),
             state: self.state,
             state_noted: self.state_noted,
+            restored: self.restored,
             ended: self.ended,
+            preview: self.preview,
             connection,
             permissions: policy::permissions(&self.workspace.spec),
             update_policy: self.wishes.update_policy,

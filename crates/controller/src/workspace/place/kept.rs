@@ -23,6 +23,7 @@ pub(in crate::workspace) enum Role {
     Record,
     Snapshot,
     Plan,
+    Preview,
     Access,
     Connection,
 }
@@ -34,6 +35,7 @@ impl Role {
             Self::Record => "record",
             Self::Snapshot => "snapshot",
             Self::Plan => "plan",
+            Self::Preview => "preview",
             Self::Access => "access",
             Self::Connection => "connection",
         }

@@ -57,12 +57,17 @@ impl Packed {
         self.inputs.len() + self.archive.as_ref().map_or(0, Vec::len)
     }
 
-    /// Unpacks the run for this identity, its archive into the directory.
-    pub(super) fn unpack(self, identity: &Identity, directory: &Path) -> Result<Run, Error> {
+    /// Unpacks the run alone.
+    pub(super) fn run(&self) -> Result<Run, Error> {
         let mut text = Vec::new();
         let decoder = GzDecoder::new(self.inputs.as_slice());
         decoder.take(LARGEST).read_to_end(&mut text).map_err(|_| Error::Format)?;
-        let mut run: Run = serde_json::from_slice(&text).map_err(|_| Error::Format)?;
+        serde_json::from_slice(&text).map_err(|_| Error::Format)
+    }
+
+    /// Unpacks the run for this identity, its archive into the directory.
+    pub(super) fn unpack(self, identity: &Identity, directory: &Path) -> Result<Run, Error> {
+        let mut run = self.run()?;
         run.identity = identity.clone();
         if let Source::Archive { path } = &mut run.source {
             let archive = self.archive.ok_or(Error::ArchiveMissing)?;

@@ -84,7 +84,7 @@ async fn a_secret_of_somebody_else_is_named_and_left_alone(#[case] metadata: Val
 
     let error = records.load(&stage.client, &place).await.unwrap_err();
     assert!(error.sentence().contains(&format!("{}/{NAME}", stage.namespace)), "{}", error.sentence());
-    assert!(records.save(&stage.client, &place, &memory("a"), None, None).await.is_err());
+    assert!(records.save(&stage.client, &place, &memory("a"), None, None, &[]).await.is_err());
     assert!(records.inputs(&stage.client, &place, somewhere().path()).await.is_err());
     records.remove(&stage.client, &place).await.unwrap();
 
@@ -105,7 +105,7 @@ async fn what_is_broken_counts_as_not_there_and_is_replaced(#[case] data: Value)
 
     assert_eq!(records.load(&stage.client, &place).await.unwrap(), Record::default());
     assert_eq!(records.inputs(&stage.client, &place, somewhere().path()).await.unwrap(), None);
-    records.save(&stage.client, &place, &memory("a"), None, None).await.unwrap();
+    records.save(&stage.client, &place, &memory("a"), None, None, &[]).await.unwrap();
 
     let again = Records::default().load(&stage.client, &place).await.unwrap();
     assert_eq!(again.memory, memory("a"));
@@ -137,15 +137,17 @@ async fn a_record_survives_a_restart_and_its_namespace() {
     let place = stage.place("demo").await;
     let records = Records::default();
     let run = run(inline("# module"));
-    let saved =
-        records.save(&stage.client, &place, &memory("a"), Some((&run, "a")), Some("lock")).await.unwrap();
+    let saved = records
+        .save(&stage.client, &place, &memory("a"), Some((&run, "a")), Some("lock"), &[])
+        .await
+        .unwrap();
     assert!(!saved.too_large);
     stage.end().await;
 
     let records = Records::default();
     let record = records.load(&stage.client, &place).await.unwrap();
     let inputs = records.inputs(&stage.client, &place, somewhere().path()).await.unwrap().unwrap();
-    records.save(&stage.client, &place, &memory("b"), None, None).await.unwrap();
+    records.save(&stage.client, &place, &memory("b"), None, None, &[]).await.unwrap();
 
     let kept = Some("a".to_owned());
     assert_eq!(
@@ -171,7 +173,10 @@ async fn nothing_is_written_when_nothing_is_new() {
     let records = Records::default();
     let run = run(inline("# module"));
     let save = async || {
-        records.save(&stage.client, &place, &memory("a"), Some((&run, "a")), Some("lock")).await.unwrap();
+        records
+            .save(&stage.client, &place, &memory("a"), Some((&run, "a")), Some("lock"), &[])
+            .await
+            .unwrap();
         stage.secrets().get(NAME).await.unwrap().resource_version()
     };
     assert_eq!(save().await, save().await);
@@ -183,12 +188,13 @@ async fn inputs_that_are_too_large_are_not_kept_but_the_memory_is() {
     let place = stage.bare("demo");
     let records = Records::default();
     let small = run(inline("# module"));
-    records.save(&stage.client, &place, &memory("a"), Some((&small, "a")), None).await.unwrap();
+    records.save(&stage.client, &place, &memory("a"), Some((&small, "a")), None, &[]).await.unwrap();
     let mut large = run(inline("# module"));
     let content = Hidden::new(noise(LARGEST_INPUTS));
     large.variables = vec![VariableFile { format: Format::Hcl, sensitive: true, content }];
 
-    let saved = records.save(&stage.client, &place, &memory("b"), Some((&large, "b")), None).await.unwrap();
+    let saved =
+        records.save(&stage.client, &place, &memory("b"), Some((&large, "b")), None, &[]).await.unwrap();
 
     assert!(saved.too_large);
     let record = Records::default().load(&stage.client, &place).await.unwrap();
@@ -208,7 +214,7 @@ async fn the_largest_that_is_kept_fits() {
     let (place, records) = (stage.bare("demo"), Records::default());
 
     let saved =
-        records.save(&stage.client, &place, &memory("a"), Some((&run, "a")), Some(&lock)).await.unwrap();
+        records.save(&stage.client, &place, &memory("a"), Some((&run, "a")), Some(&lock), &[]).await.unwrap();
     assert!(!saved.too_large);
     fs::remove_file(&path).unwrap();
     let inputs = records.inputs(&stage.client, &place, directory.path()).await.unwrap().unwrap();
@@ -223,7 +229,7 @@ async fn an_archive_that_is_gone_is_not_kept() {
     let stage = Stage::set(state::rules()).await;
     let run = run(Source::Archive { path: somewhere().path().join("gone") });
     let saved = Records::default()
-        .save(&stage.client, &stage.bare("demo"), &memory("a"), Some((&run, "a")), None)
+        .save(&stage.client, &stage.bare("demo"), &memory("a"), Some((&run, "a")), None, &[])
         .await
         .unwrap();
     assert!(saved.too_large);
@@ -235,13 +241,13 @@ async fn what_another_manager_wrote_is_not_overwritten() {
     let place = stage.bare("demo");
     let (one, other) = (Records::default(), Records::default());
     one.load(&stage.client, &place).await.unwrap();
-    other.save(&stage.client, &place, &memory("other"), None, None).await.unwrap();
+    other.save(&stage.client, &place, &memory("other"), None, None, &[]).await.unwrap();
 
-    assert!(one.save(&stage.client, &place, &memory("one"), None, None).await.is_err());
+    assert!(one.save(&stage.client, &place, &memory("one"), None, None, &[]).await.is_err());
     assert_eq!(one.load(&stage.client, &place).await.unwrap().memory, memory("other"));
-    one.save(&stage.client, &place, &memory("one"), None, None).await.unwrap();
+    one.save(&stage.client, &place, &memory("one"), None, None, &[]).await.unwrap();
 
-    assert!(other.save(&stage.client, &place, &memory("again"), None, None).await.is_err());
+    assert!(other.save(&stage.client, &place, &memory("again"), None, None, &[]).await.is_err());
     assert_eq!(other.load(&stage.client, &place).await.unwrap().memory, memory("one"));
 }
 
@@ -250,11 +256,74 @@ async fn nothing_can_be_kept_in_a_namespace_that_is_being_deleted() {
     let stage = Stage::set(state::rules()).await;
     let place = stage.bare("demo");
     // Something has to hold the namespace, or it is gone.
-    Records::default().save(&stage.client, &stage.bare("holding"), &memory("a"), None, None).await.unwrap();
+    Records::default()
+        .save(&stage.client, &stage.bare("holding"), &memory("a"), None, None, &[])
+        .await
+        .unwrap();
     stage.end().await;
 
-    let error = Records::default().save(&stage.client, &place, &memory("a"), None, None).await.unwrap_err();
+    let error =
+        Records::default().save(&stage.client, &place, &memory("a"), None, None, &[]).await.unwrap_err();
 
     assert!(error.is_forbidden(), "{}", error.sentence());
     Records::default().remove(&stage.client, &stage.bare("holding")).await.unwrap();
+}
+
+fn log(lines: usize, quiet: bool) -> Arc<RunLog> {
+    // Text that cannot be made small.
+    let line = |number: usize| capt_core::digest::short_digest([number.to_string().as_str()], 64);
+    Arc::new(RunLog {
+        operation: capt_api::engine_status::RunOperation::Plan,
+        cause: capt_core::workspace::run_log::Cause::Check,
+        started_at: "2026-11-16T12:00:00Z".parse().unwrap(),
+        ended_at: "2026-11-16T12:00:01Z".parse().unwrap(),
+        succeeded: true,
+        result: "nothing to do".to_owned(),
+        quiet,
+        lines: (0..lines).map(line).collect(),
+        gap: None,
+    })
+}
+
+async fn numbers(stage: &Stage, place: &Place) -> Vec<u64> {
+    run_logs(&stage.client, place).await.unwrap().into_iter().map(|(number, _)| number).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn logs_are_counted_on_by_every_manager_and_leave_where_something_else_needs_the_room() {
+    let stage = Stage::set(state::rules()).await;
+    let place = stage.place("demo").await;
+    for number in 1..=4 {
+        let records = Records::default();
+        records
+            .save(&stage.client, &place, &memory("a"), None, None, &[log(1000, number == 2)])
+            .await
+            .unwrap();
+        assert_eq!(numbers(&stage, &place).await.last(), Some(&number));
+    }
+    let first = run_logs(&stage.client, &place).await.unwrap().remove(0).1;
+    assert_eq!(first, *log(1000, false));
+
+    let large = LARGEST - (60 << 10);
+    let sizes = BTreeMap::from([(INPUTS.to_owned(), large)]);
+    let mut shelf = Shelf::new(vec![]);
+    for number in 0..4 {
+        shelf.add(number == 1, 40 << 10);
+    }
+    let changes = logs::shelve(&[], &mut shelf, room(&sizes)).await.unwrap();
+    assert_eq!(changes.keys().collect::<Vec<_>>(), ["check-2", "run-1", "run-3"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_cannot_be_read_spoils_nothing() {
+    let stage = Stage::set(state::rules()).await;
+    let place = stage.place("demo").await;
+    Records::default().save(&stage.client, &place, &memory("a"), None, None, &[log(1, false)]).await.unwrap();
+    let broken =
+        json!({ "data": { "run-2": ByteString(b"garbage".to_vec()), "run-x": ByteString(Vec::new()) } });
+    let patch = kube::api::Patch::Merge(broken);
+    stage.secrets().patch("capt-record-demo", &kube::api::PatchParams::default(), &patch).await.unwrap();
+    assert_eq!(numbers(&stage, &place).await, [1]);
+    Records::default().save(&stage.client, &place, &memory("b"), None, None, &[log(1, false)]).await.unwrap();
+    assert_eq!(numbers(&stage, &place).await, [1, 3]);
 }

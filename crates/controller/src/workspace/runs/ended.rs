@@ -10,7 +10,10 @@ use capt_terraform::{Action, Backend, Error, Outcome, Outputs, Plan};
 use k8s_openapi::jiff::Timestamp;
 
 use super::Order;
-use super::entry::{Entry, is_kept};
+use super::entry::{Entry, Previewed, is_kept};
+
+/// What is told of a plan that changes nothing.
+const NOTHING_TO_DO: &str = "nothing to do";
 
 /// What a backend is called that a `ProviderConfig` declares.
 const DECLARED: &str = "declared";
@@ -27,6 +30,17 @@ pub(in crate::workspace) struct Over {
     pub(in crate::workspace) elsewhere: Option<String>,
     /// The digest that the Workspace's apply had written when it began.
     pub(in crate::workspace) digest: Option<String>,
+    /// The earlier state that somebody had put back when it began.
+    pub(in crate::workspace) restored: Option<String>,
+}
+
+/// What came of a run, in few words.
+pub(super) struct Told<'run> {
+    pub(super) succeeded: bool,
+    /// One sentence.
+    pub(super) result: &'run str,
+    /// Whether it was a plan that found nothing to do.
+    pub(super) quiet: bool,
 }
 
 impl Over {
@@ -64,7 +78,32 @@ impl Over {
             }
         };
         let ended = Ended { fingerprint: order.fingerprint.clone(), at: now, result };
-        Self { ended, plan, outputs, elsewhere: entry.elsewhere.clone(), digest: order.digest.clone() }
+        Self {
+            ended,
+            plan,
+            outputs,
+            elsewhere: entry.elsewhere.clone(),
+            digest: order.digest.clone(),
+            restored: order.restored.clone(),
+        }
+    }
+
+    /// The same in few words.
+    pub(super) fn told(&self) -> Told<'_> {
+        let succeeded = |result| Told { succeeded: true, result, quiet: false };
+        match &self.ended.result {
+            Ending::Planned(plan) if plan.is_empty() => {
+                Told { succeeded: true, result: NOTHING_TO_DO, quiet: true }
+            }
+            Ending::Planned(plan) => succeeded(&plan.summary),
+            Ending::Applied { destroyed: false } => succeeded("applied"),
+            Ending::Applied { destroyed: true } => succeeded("destroyed"),
+            Ending::Outputs => succeeded("outputs read"),
+            Ending::Unlocked => succeeded("lock released"),
+            Ending::Failed(failure) => {
+                Told { succeeded: false, result: &failure.blocked.message, quiet: false }
+            }
+        }
     }
 
     /// One word for logs.
@@ -79,12 +118,38 @@ impl Over {
     }
 }
 
+impl Previewed {
+    /// What came of a plan that somebody asked for; nothing when it was stopped, since it is made again then.
+    pub(super) fn new(request: &str, result: Result<Outcome, Error>) -> Option<Self> {
+        let result = match result {
+            Ok(Outcome::Planned(plan)) => Ok(plan),
+            Ok(Outcome::Applied(_) | Outcome::Outputs(_) | Outcome::Unlocked)
+            | Err(Error::Stopping | Error::Interrupted { .. }) => return None,
+            Err(error) => Err(Blocked::new(reason(&error), sentence(&error))),
+        };
+        Some(Self { request: request.to_owned(), result })
+    }
+
+    /// The same in few words.
+    pub(super) fn told(&self) -> (bool, String) {
+        match &self.result {
+            Ok(plan) if plan.is_empty() => (true, NOTHING_TO_DO.to_owned()),
+            Ok(plan) => (true, summary(plan)),
+            Err(blocked) => (false, blocked.message.clone()),
+        }
+    }
+}
+
+/// What a plan would do, in one line.
+fn summary(plan: &Plan) -> String {
+    plan.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
 fn planned(plan: &Plan, elsewhere: Option<String>) -> Planned {
-    let summary = plan.to_string();
     Planned {
         hash: plan.hash.as_str().to_owned(),
         destroy: plan.destroy,
-        summary: summary.lines().next().unwrap_or_default().to_owned(),
+        summary: summary(plan),
         changes: plan
             .changes
             .iter()

@@ -5,15 +5,17 @@ use std::time::{Duration, Instant};
 
 use capt_api::engine_status::{ActivityStatus, RunOperation, RunPhase, RunStatus};
 use capt_api::names::Reason;
+use capt_core::apply::Blocked;
 use capt_core::note::Note;
 use capt_core::workspace::decide::{Operation, Which};
+use capt_core::workspace::run_log::{Cause, Lines, RunLog};
 use capt_core::workspace::status::progress_note;
-use capt_terraform::{Event, Progress};
+use capt_terraform::{Event, Outcome, Plan, Progress};
 use k8s_openapi::jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::Order;
-use super::ended::Over;
+use super::ended::{Over, Told};
 use crate::context::to_the_second;
 
 /// Of what is being worked on, the status names so much.
@@ -21,12 +23,21 @@ const SHOWN: usize = 5;
 /// Progress is worth an Event no more often than this.
 const BETWEEN_EVENTS: Duration = Duration::from_secs(60);
 
+/// More logs than these are not kept in memory until they are stored.
+const MOST_LOGS: usize = 4;
+
 /// What is known of the runs of one Workspace.
 #[derive(Default)]
 pub(super) struct Entry {
     pub(super) stage: Stage,
     pub(super) failures: Failures,
     pub(super) handled: Option<String>,
+    /// The request for a plan that was answered last.
+    pub(super) answered: Option<String>,
+    /// The plan that somebody asked for, until it is shown.
+    pub(super) previewed: Option<Arc<Previewed>>,
+    /// The logs of runs that ended and that are not stored yet, oldest first.
+    pub(super) logs: Vec<Arc<RunLog>>,
     pub(super) elsewhere: Option<String>,
     pub(super) scheduled: bool,
     notes: Vec<Note>,
@@ -39,8 +50,8 @@ pub(super) enum Stage {
     /// There is none.
     #[default]
     Idle,
-    /// One waits or goes on.
-    Going { going: Going, cancel: CancellationToken },
+    /// One waits or goes on. A plan that is only shown leaves what came before it as it was.
+    Going { going: Going, cancel: CancellationToken, before: Option<Arc<Over>> },
     /// The last one ended like this.
     Over(Arc<Over>),
 }
@@ -85,6 +96,36 @@ impl Entry {
         }
     }
 
+    /// Takes in how a run ended. A plan that was only to be shown leaves what came before it as it was.
+    pub(super) fn end(
+        &mut self,
+        order: &Order,
+        result: Result<Outcome, capt_terraform::Error>,
+        now: Timestamp,
+    ) -> &'static str {
+        let (going, before) = match std::mem::take(&mut self.stage) {
+            Stage::Going { going, before, .. } => (going, before),
+            Stage::Idle | Stage::Over(_) => (Going::new(order, now), None),
+        };
+        let (log, word) = if let Some(request) = &order.preview {
+            self.stage = before.map_or(Stage::Idle, Stage::Over);
+            self.previewed = Previewed::new(request, result).map(Arc::new);
+            let Some(made) = self.previewed.clone() else { return "stopped" };
+            let (succeeded, result) = made.told();
+            let quiet = made.result.as_ref().is_ok_and(Plan::is_empty);
+            (going.log(order, &Told { succeeded, result: &result, quiet }, now), "shown")
+        } else {
+            let over = Arc::new(Over::new(order, result, self, now));
+            self.stage = Stage::Over(Arc::clone(&over));
+            (going.log(order, &over.told(), now), over.word())
+        };
+        self.logs.push(Arc::new(log));
+        if self.logs.len() > MOST_LOGS {
+            self.logs.remove(0);
+        }
+        word
+    }
+
     /// Keeps what is worth an Event.
     pub(super) fn note(&mut self, event: &Event) {
         let note = |reason, message: &str| Note { warning: false, reason, message: message.to_owned() };
@@ -116,6 +157,14 @@ impl Entry {
     }
 }
 
+/// A plan that somebody asked for.
+pub(in crate::workspace) struct Previewed {
+    /// His request.
+    pub(in crate::workspace) request: String,
+    /// The plan, or why there is none.
+    pub(in crate::workspace) result: Result<Plan, Blocked>,
+}
+
 /// A run that waits or goes on.
 #[derive(Clone, Debug)]
 pub(in crate::workspace) struct Going {
@@ -123,11 +172,19 @@ pub(in crate::workspace) struct Going {
     phase: RunPhase,
     since: Timestamp,
     progress: Option<Progress>,
+    /// What it printed so far.
+    lines: Lines,
 }
 
 impl Going {
     pub(super) fn new(order: &Order, now: Timestamp) -> Self {
-        Self { operation: kind(&order.start.operation), phase: RunPhase::Queued, since: now, progress: None }
+        Self {
+            operation: kind(&order.start.operation),
+            phase: RunPhase::Queued,
+            since: now,
+            progress: None,
+            lines: Lines::default(),
+        }
     }
 
     pub(super) fn begin(&mut self) {
@@ -140,7 +197,24 @@ impl Going {
             Event::Survived(_) | Event::StatePushed | Event::Started(_) => self.phase = RunPhase::Running,
             Event::Interrupting(_) => self.phase = RunPhase::Stopping,
             Event::Progress(progress) => self.progress = Some(progress.clone()),
-            Event::Line(..) => {}
+            Event::Line(_, line) => self.lines.add(line),
+        }
+    }
+
+    /// What is kept of it once it has ended.
+    pub(super) fn log(self, order: &Order, over: &Told<'_>, now: Timestamp) -> RunLog {
+        let (lines, gap) = self.lines.into_parts();
+        let Told { succeeded, result, quiet } = over;
+        RunLog {
+            operation: self.operation,
+            cause: Cause::of(&order.start.operation, order.start.priority),
+            started_at: self.since,
+            ended_at: now,
+            succeeded: *succeeded,
+            result: (*result).to_owned(),
+            quiet: *quiet,
+            lines,
+            gap,
         }
     }
 
@@ -171,6 +245,7 @@ impl Going {
 pub(super) fn kind(operation: &Operation) -> RunOperation {
     match operation {
         Operation::Plan => RunOperation::Plan,
+        Operation::Preview => RunOperation::Preview,
         Operation::PlanDestroy => RunOperation::PlanDestroy,
         Operation::Apply { .. } => RunOperation::Apply,
         Operation::Destroy { .. } => RunOperation::Destroy,

@@ -16,7 +16,7 @@ async fn names(stage: &Stage) -> Vec<String> {
 async fn take_next(stage: &Stage, place: &Place, serial: u64) -> Result<(), Error> {
     let _ = stage.secrets().delete(NAME, &kube::api::DeleteParams::default()).await;
     stage.put_state(NAME, &stage::state(serial, 1)).await;
-    take(&stage.client, place, &state::look(&stage.client, place).await.unwrap()).await
+    take(&stage.client, place, &state::look(&stage.client, place).await.unwrap(), None).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -25,10 +25,10 @@ async fn a_state_that_is_empty_or_cannot_be_read_is_not_copied() {
     let place = stage.bare("demo");
     for content in [stage::state(0, 0), b"garbage".to_vec()] {
         stage.put_state(NAME, &content).await;
-        take(&stage.client, &place, &state::look(&stage.client, &place).await.unwrap()).await.unwrap();
+        take(&stage.client, &place, &state::look(&stage.client, &place).await.unwrap(), None).await.unwrap();
         stage.secrets().delete(NAME, &kube::api::DeleteParams::default()).await.unwrap();
     }
-    take(&stage.client, &place, &state::look(&stage.client, &place).await.unwrap()).await.unwrap();
+    take(&stage.client, &place, &state::look(&stage.client, &place).await.unwrap(), None).await.unwrap();
     assert!(names(&stage).await.is_empty());
 }
 
@@ -90,7 +90,7 @@ async fn a_namespace_that_is_being_deleted_stops_nobody() {
     state::hold(&stage.client, &place, &found).await.unwrap();
     stage.end().await;
 
-    take(&stage.client, &place, &found).await.unwrap();
+    take(&stage.client, &place, &found, None).await.unwrap();
 
     state::discard(&stage.client, &place).await.unwrap();
 }

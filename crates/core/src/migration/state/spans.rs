@@ -6,9 +6,9 @@ use crate::migration::cuts::Cuts;
 use crate::placeholder::literal::string_length;
 
 /// Where the serial, the resources and their instances are.
-pub(super) struct Spans {
+pub(crate) struct Spans {
     /// The digits of the serial.
-    pub(super) serial: Range<usize>,
+    pub(crate) serial: Range<usize>,
     resources: List,
     instances: Vec<List>,
 }
@@ -22,7 +22,7 @@ struct List {
 }
 
 impl Spans {
-    pub(super) fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let whole = value_at(text, skip_space(text, 0));
         let resources =
             member(text, &whole, "resources").map(|list| List::of(text, &list)).unwrap_or_default();

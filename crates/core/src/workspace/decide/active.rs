@@ -8,7 +8,7 @@ use super::{
 };
 use crate::apply::Blocked;
 use crate::workspace::observed::{
-    Active, Connection, Ended, Ending, Failure, Inputs, Planned, PlannedAction, State,
+    Active, Connection, Ended, Ending, Failure, Inputs, Planned, PlannedAction, Preview, State,
 };
 use crate::workspace::policy::Permissions;
 use crate::workspace::protection::approves;
@@ -16,6 +16,9 @@ use crate::workspace::protection::approves;
 pub(super) fn keep(seen: &Active) -> Step {
     if !seen.held {
         return Step::Claim;
+    }
+    if seen.preview == Preview::Made {
+        return Step::ShowPreview;
     }
     let permissions = match &seen.permissions {
         Err(blocked) => return hold(blocked.clone()),
@@ -37,10 +40,14 @@ pub(super) fn keep(seen: &Active) -> Step {
         return hold(Blocked::new(
             Reason::StateMissing,
             format!(
-                "the state that was there is missing, and without it everything would be made a second time: restore it, or annotate this Workspace with {}=true to begin anew",
+                "the state that was there is missing, and without it everything would be made a second time: restore it (`capt state restore`), or annotate this Workspace with {}=true to begin anew",
                 annotation::ACCEPT_MISSING_STATE
             ),
         ));
+    }
+    if seen.preview == Preview::Wanted {
+        // Somebody waits for it.
+        return start(Operation::Preview, Which::Current, Priority::Change);
     }
     Keeping { seen, inputs, permissions }.step()
 }
@@ -95,12 +102,13 @@ impl Keeping<'_> {
             || self.seen.next_check.is_some_and(|next| next <= self.seen.now && is_older(next))
     }
 
-    /// Whether what goes in is what was applied last; where nothing may be changed, what was looked at last.
+    /// Whether what goes in is what was applied last; where nothing may be changed, what was looked at last. An earlier state that
+    /// was put back is of something else.
     fn is_in_line(&self) -> bool {
         let (memory, fingerprint) = (&self.seen.memory, &self.inputs.fingerprint);
         let applied = memory.applied.as_ref().is_some_and(|applied| applied.fingerprint == *fingerprint);
         let observed = !self.permissions.update && memory.observed.as_ref() == Some(fingerprint);
-        observed || (applied && memory.begun.is_none())
+        !self.seen.restored && (observed || (applied && memory.begun.is_none()))
     }
 
     /// Whether the user wants everything made anew, since the state that was there is lost.
@@ -165,6 +173,8 @@ impl Keeping<'_> {
         }
         if plan.is_empty() {
             return match () {
+                // The state that was put back is as good as the one before it.
+                () if seen.restored => Step::Confirm,
                 () if !self.is_in_line() => self.start(Operation::Outputs),
                 () if seen.memory.checked_at.is_none_or(|checked| checked < ended.at) => Step::Confirm,
                 () => self.settle(),
@@ -207,7 +217,7 @@ impl Keeping<'_> {
             }),
             () if update || (unfinished && create) => None,
             // What is there can be read all the same.
-            () if !in_line => Some(self.start(Operation::Outputs)),
+            () if !in_line && !self.seen.restored => Some(self.start(Operation::Outputs)),
             () => Some(self.report(plan)),
         }
     }
@@ -244,7 +254,8 @@ impl Keeping<'_> {
         let protected = (!hurt.is_empty()).then_some(Concern::Protected(hurt));
 
         let underneath = self.is_changed_underneath().then_some(Concern::ChangedUnderneath);
-        [taken_over, protected, underneath].into_iter().flatten().collect()
+        let restored = self.seen.restored.then_some(Concern::Restored);
+        [taken_over, restored, protected, underneath].into_iter().flatten().collect()
     }
 
     /// Whether what goes in changed although the apply, which asks for approval, did not; and no apply of it was begun.

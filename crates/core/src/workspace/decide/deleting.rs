@@ -75,7 +75,7 @@ fn obstacle(seen: &Deleting) -> Option<Blocked> {
         Blocked::new(
             Reason::StateMissing,
             format!(
-                "the state that was there is missing, so nothing can be destroyed: restore it, or annotate this Workspace with {}=true to let go of what it made",
+                "the state that was there is missing, so nothing can be destroyed: restore it (`capt state restore`), or annotate this Workspace with {}=true to let go of what it made",
                 annotation::ACCEPT_MISSING_STATE
             ),
         )

@@ -13,7 +13,9 @@ mod drift;
 mod failures;
 mod fleet;
 mod lifecycle;
+mod preview;
 mod properties;
+mod restored;
 mod state;
 mod world;
 

@@ -28,6 +28,7 @@ fn before() -> Memory {
         checked_at: Some(at(10)),
         elsewhere: Some("s3".to_owned()),
         published: Some("sha256:1".to_owned()),
+        restored: true,
     }
 }
 
@@ -38,6 +39,7 @@ fn after() -> Memory {
         begun: None,
         observed: None,
         checked_at: Some(at(50)),
+        restored: false,
         ..before()
     }
 }
@@ -51,7 +53,7 @@ fn an_apply_is_on_record_with_what_went_into_it() {
 fn outputs_of_what_needs_no_change_are_as_good_as_an_apply() {
     assert_eq!(
         before().published_by(&ended(Ending::Outputs), Some("sha256:apply".to_owned()), true),
-        after()
+        Memory { restored: true, ..after() }
     );
 }
 
@@ -69,7 +71,15 @@ fn publishing_once_more_is_no_look_at_reality() {
 
 #[test]
 fn a_look_that_ended_before_the_last_one_does_not_count() {
-    assert_eq!(before().confirmed_by(&ended(Ending::Unlocked)).checked_at, Some(at(50)));
+    assert_eq!(before().confirmed_by(&ended(Ending::Unlocked), false).checked_at, Some(at(50)));
     let later = Memory { checked_at: Some(at(60)), ..before() };
-    assert_eq!(later.confirmed_by(&ended(Ending::Unlocked)).checked_at, Some(at(60)));
+    assert_eq!(later.confirmed_by(&ended(Ending::Unlocked), false).checked_at, Some(at(60)));
+}
+
+#[test]
+fn a_backup_is_forgotten_when_something_was_applied_or_seen_to_be_in_line() {
+    let looked = ended(Ending::Unlocked);
+    assert!(before().confirmed_by(&looked, false).restored);
+    assert!(!before().confirmed_by(&looked, true).restored);
+    assert!(!before().published_by(&ended(APPLIED), None, true).restored);
 }

@@ -71,7 +71,7 @@ pub fn done(report: Report<'_>) -> Option<Note> {
             Operation::Unlock { id, why: Release::Forced } => {
                 note(Reason::LockForced, format!("releasing lock {id} on the state, as the annotation says"))
             }
-            Operation::Plan | Operation::PlanDestroy | Operation::Outputs => None,
+            Operation::Plan | Operation::Preview | Operation::PlanDestroy | Operation::Outputs => None,
         },
         Step::Publish => match effect {
             Effect::Published { applied: true, outputs, .. } => {
@@ -92,6 +92,7 @@ pub fn done(report: Report<'_>) -> Option<Note> {
         | Step::Interrupt
         | Step::Claim
         | Step::Confirm
+        | Step::ShowPreview
         | Step::Hold { .. }
         | Step::AwaitLock { .. }
         | Step::AwaitApproval { .. }

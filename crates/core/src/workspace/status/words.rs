@@ -7,9 +7,10 @@ use super::Report;
 use crate::workspace::decide::Concern;
 
 /// What a run does, and how far it is.
-pub(super) fn run(run: &RunStatus) -> String {
+pub fn run(run: &RunStatus) -> String {
     let doing = match run.operation {
         RunOperation::Plan => "planning",
+        RunOperation::Preview => "planning for somebody who wants to see it",
         RunOperation::Apply => "applying",
         RunOperation::PlanDestroy => "planning the destruction",
         RunOperation::Destroy => "destroying",
@@ -46,6 +47,10 @@ pub(super) fn approval(report: Report<'_>, hash: &str, why: &[Concern]) -> Strin
             Concern::TakenOver => "somebody else made what it would change".to_owned(),
             Concern::Protected(addresses) => {
                 format!("it destroys or replaces {}", shortened(addresses))
+            }
+            Concern::Restored => {
+                "its state comes from a copy (`capt state restore`, `capt restore`), which does not know what was made since"
+                    .to_owned()
             }
             Concern::ChangedUnderneath => {
                 "what goes into the module has changed, and spec.updatePolicy of its apply asks for approval"

@@ -106,6 +106,12 @@ proptest! {
     }
 
     #[test]
+    fn after_a_state_was_put_back_only_what_is_approved_is_applied(seen in active()) {
+        let restored = Active { restored: true, approvals: Vec::new(), ..seen };
+        prop_assert!(changes(&decide(&Observed::Active(Box::new(restored)))).is_none());
+    }
+
+    #[test]
     fn only_who_may_change_something_does(seen in active()) {
         let step = decide(&Observed::Active(Box::new(seen.clone())));
         if changes(&step).is_some() {

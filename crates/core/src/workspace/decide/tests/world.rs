@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use capt_api::workspace_template_apply::{DriftPolicy, UpdatePolicy};
 
-use super::super::super::observed::{BegunRecord, Inputs, Planned, PlannedAction, PlannedChange};
+use super::super::super::observed::{BegunRecord, Inputs, Planned, PlannedAction, PlannedChange, Preview};
 use super::super::super::policy::Permissions;
 use super::super::super::protection::Protection;
 use super::*;
@@ -54,7 +54,9 @@ impl World {
             state: State::Absent,
             state_noted: false,
             missing_state_accepted: false,
+            restored: false,
             ended: None,
+            preview: Preview::NotWanted,
             connection: Connection::NotWanted,
             permissions: Ok(ALL),
             update_policy: UpdatePolicy::Automatic,
@@ -201,7 +203,9 @@ impl World {
             Step::Publish => {
                 let may_change = self.active.permissions.as_ref().is_ok_and(|permissions| permissions.update);
                 let digest = self.active.inputs.as_ref().ok().and_then(|inputs| inputs.digest.clone());
-                self.active.memory = memory.published_by(&ended.unwrap(), digest, may_change);
+                let ended = ended.unwrap();
+                self.active.restored &= !matches!(ended.result, Ending::Applied { .. });
+                self.active.memory = memory.published_by(&ended, digest, may_change);
                 self.active.state_noted = true;
                 self.active.missing_state_accepted = false;
                 if self.active.connection == Connection::Incomplete {
@@ -211,11 +215,13 @@ impl World {
                 self.failures = 0;
             }
             Step::Confirm => {
-                self.active.memory = memory.confirmed_by(&ended.unwrap());
+                self.active.restored = false;
+                self.active.memory = memory.confirmed_by(&ended.unwrap(), true);
                 self.active.ended = None;
             }
+            Step::ShowPreview => self.active.preview = Preview::NotWanted,
             Step::ReportDrift { .. } => {
-                self.active.memory = memory.confirmed_by(&ended.unwrap());
+                self.active.memory = memory.confirmed_by(&ended.unwrap(), false);
                 return false;
             }
             _ => return false,
@@ -228,6 +234,11 @@ impl World {
             Which::Current => self.active.inputs.clone().unwrap().fingerprint,
             Which::Kept => self.kept.clone().unwrap(),
         };
+        if start.operation == Operation::Preview {
+            // What came of the run before it stays known.
+            self.active.preview = Preview::Made;
+            return;
+        }
         self.active.requested = false;
         if let Operation::Apply { hash } | Operation::Destroy { hash } = &start.operation {
             self.begin(hash, &fingerprint);
@@ -260,7 +271,7 @@ impl World {
 
     fn succeed(&mut self, operation: &Operation, fingerprint: &str) -> Ending {
         match operation {
-            Operation::Plan => Ending::Planned(self.plan(fingerprint, false)),
+            Operation::Plan | Operation::Preview => Ending::Planned(self.plan(fingerprint, false)),
             Operation::PlanDestroy => Ending::Planned(self.plan(fingerprint, true)),
             Operation::Apply { .. } => {
                 self.real = Some(fingerprint.to_owned());
@@ -340,6 +351,7 @@ pub(super) fn word(step: &Step) -> &'static str {
         Step::Claim => "claim",
         Step::Start(Start { operation, inputs, .. }) => match (operation, inputs) {
             (Operation::Plan, _) => "plan",
+            (Operation::Preview, _) => "preview",
             (Operation::PlanDestroy, Which::Current) => "plan destroy",
             (Operation::PlanDestroy, Which::Kept) => "plan destroy (kept)",
             (Operation::Apply { .. }, _) => "apply",
@@ -350,6 +362,7 @@ pub(super) fn word(step: &Step) -> &'static str {
         },
         Step::Publish => "publish",
         Step::Confirm => "confirm",
+        Step::ShowPreview => "show",
         Step::Hold { .. } => "hold",
         Step::AwaitLock { .. } => "await lock",
         Step::AwaitApproval { .. } => "await approval",

@@ -19,6 +19,7 @@ fn engine(scene: &Scene) -> EngineStatus {
 )]
 #[case(RunOperation::Outputs, RunPhase::Running, "reading the outputs")]
 #[case(RunOperation::Unlock, RunPhase::Running, "releasing the lock")]
+#[case(RunOperation::Preview, RunPhase::Running, "planning for somebody who wants to see it")]
 fn a_run_is_told_in_words(#[case] operation: RunOperation, #[case] phase: RunPhase, #[case] expected: &str) {
     assert_eq!(words::run(&run(operation, phase)), expected);
 }
@@ -66,6 +67,22 @@ fn a_run_is_shown_while_it_lasts() {
 #[case::is_confirmed(Step::Confirm, false)]
 fn a_plan_is_shown_while_somebody_may_act_on_it(#[case] step: Step, #[case] shown: bool) {
     assert_eq!(engine(&Scene::ready(step).planned()).plan.is_some(), shown);
+}
+
+#[rstest]
+#[case::a_plan_waits(await_approval())]
+#[case::drift_was_told(report_drift())]
+#[case::all_is_well(settled())]
+#[case::something_failed(hold())]
+fn a_plan_that_is_only_shown_changes_nothing_that_is_told(#[case] before: Step) {
+    let scene = || Scene::ready(before.clone()).planned();
+    let (told, plan) = (scene().told(), engine(&scene()).plan);
+    let preview = start(Operation::Preview);
+    let going = scene().then(Scene::of(preview).running(RunOperation::Preview, RunPhase::Running));
+    assert_eq!((going.told(), engine(&going).plan), (told.clone(), plan.clone()));
+    assert!(going.events().is_empty());
+    let shown = going.then(Scene::of(Step::ShowPreview));
+    assert_eq!((shown.told(), engine(&shown).plan), (told, plan));
 }
 
 #[rstest]

@@ -3,7 +3,7 @@
 use capt_api::workspace_template_apply::{DriftPolicy, UpdatePolicy};
 
 use super::super::super::super::observed::{
-    AppliedRecord, BegunRecord, Inputs, Planned, PlannedAction, PlannedChange,
+    AppliedRecord, BegunRecord, Inputs, Planned, PlannedAction, PlannedChange, Preview,
 };
 use super::super::super::super::policy::Permissions;
 use super::super::super::super::protection::Protection;
@@ -159,12 +159,13 @@ pub(super) fn active() -> impl Strategy<Value = Active> {
         approvals(),
     );
     let facts = (inputs(), memory(), state(), ended(), connection());
-    let switches = any::<(bool, bool, bool)>();
+    let previews = vec![Preview::NotWanted, Preview::Wanted, Preview::Made];
+    let switches = (any::<(bool, bool, bool, bool)>(), prop::sample::select(previews));
     let times = (prop::option::of(time()), time(), force_unlock(), prop::bool::weighted(0.9));
     (facts, switches, policies, times).prop_map(
         |(
             (inputs, memory, state, ended, connection),
-            (state_noted, missing_state_accepted, requested),
+            ((state_noted, missing_state_accepted, requested, restored), preview),
             (permissions, update_policy, drift_policy, approvals),
             (next_check, now, force_unlock, held),
         )| Active {
@@ -174,7 +175,9 @@ pub(super) fn active() -> impl Strategy<Value = Active> {
             state,
             state_noted,
             missing_state_accepted,
+            restored,
             ended,
+            preview,
             connection,
             permissions,
             update_policy,

@@ -13,12 +13,34 @@ use serde::{Deserialize, Serialize};
 use super::{Failure, StateOf};
 use crate::error::Error;
 
-/// What locks of this kind are taken for.
-const OPERATION: &str = "capt migrate";
+/// What a person takes a lock for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Something leaves the state.
+    Migrate,
+    /// An earlier state is put back.
+    Restore,
+}
+
+impl Purpose {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Migrate => "capt migrate",
+            Self::Restore => "capt state restore",
+        }
+    }
+
+    /// Whether a lock was taken by a person in the same way.
+    fn is_one(operation: &str) -> bool {
+        [Self::Migrate, Self::Restore].iter().any(|purpose| purpose.word() == operation)
+    }
+}
 
 /// Who takes a lock.
 #[derive(Clone, Debug)]
 pub struct Holder {
+    /// What for.
+    pub purpose: Purpose,
     /// A person's name.
     pub user: String,
     /// The machine.
@@ -150,13 +172,13 @@ impl StateOf {
     }
 
     fn sign(&self, holder: &Holder) -> (Lock, String) {
-        let Holder { user, host, process } = holder;
+        let Holder { purpose, user, host, process } = holder;
         let created = Timestamp::now().to_string();
         let process = process.to_string();
         let id = short_digest([host.as_str(), &process, &created, &self.place.workspace_uid], 32);
         let note = Note {
             id: id.clone(),
-            operation: OPERATION.to_owned(),
+            operation: purpose.word().to_owned(),
             info: process,
             who: format!("{user}@{host}"),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -183,7 +205,7 @@ fn held(lease: &Lease) -> Option<LockHolder> {
     let id = lease.spec.as_ref()?.holder_identity.clone().filter(|id| !id.is_empty())?;
     let told = lease.annotations().get(annotation::LOCK_INFO);
     let note: Note = told.and_then(|told| serde_json::from_str(told).ok()).unwrap_or_default();
-    let alike = (note.operation == OPERATION)
+    let alike = Purpose::is_one(&note.operation)
         .then(|| Some((machine(&note.who)?.to_owned(), note.info.parse().ok()?)))
         .flatten();
     Some(LockHolder {

@@ -1,9 +1,12 @@
-//! A state in the hands of a person who takes something out of it: read, locked, copied, written.
+//! What is kept of a Workspace in the hands of a person: its state read, locked, copied, written and put back; its plans and
+//! the logs of its runs read.
 //!
 //! The lock is the one that Terraform takes, so that no run works on the state meanwhile. The copy is the one that the engine
 //! makes before an apply.
 
 mod lock;
+mod papers;
+mod snapshots;
 #[cfg(test)]
 mod tests;
 
@@ -25,12 +28,15 @@ use super::place::{Owner, Place};
 use super::{snapshot, state};
 use crate::error::Error;
 
-pub use lock::{Attempt, Holder, Lock, LockHolder};
+pub use super::plan_text::Shown;
+pub use super::preview::Answer;
+pub use lock::{Attempt, Holder, Lock, LockHolder, Purpose};
+pub use snapshots::Snapshot;
 
 /// A state that is larger than this is not read.
 const LARGEST: u64 = 64 << 20;
 
-/// The state of a Workspace that an apply has made.
+/// The state of a Workspace, and all else that is kept of it.
 pub struct StateOf {
     client: Client,
     place: Place,
@@ -90,6 +96,14 @@ impl StateOf {
         Self { client: client.clone(), place }
     }
 
+    /// The state of this Workspace that nobody has made. It is where it is told to be, else in CAPT's own namespace.
+    pub fn of_nobody(client: &Client, workspace: &Workspace, home_namespace: &str) -> Self {
+        let engine = workspace.status.as_ref().and_then(|status| status.engine.as_ref());
+        let told = engine.and_then(|engine| engine.state.as_ref()?.secret.as_ref()?.split_once('/'));
+        let namespace = told.map_or(home_namespace, |(namespace, _)| namespace);
+        Self { client: client.clone(), place: Place::of(workspace, None, namespace) }
+    }
+
     /// The Secret that it is in, as `namespace/name`.
     pub fn secret(&self) -> String {
         format!("{}/{}", self.place.namespace, self.place.state_secret())
@@ -111,11 +125,21 @@ impl StateOf {
 
     /// Copies it as it is now, as it is done before every apply.
     pub async fn copy(&self, content: &Content) -> Result<(), Failure> {
-        Ok(snapshot::take(&self.client, &self.place, &content.found).await?)
+        Ok(snapshot::take(&self.client, &self.place, &content.found, None).await?)
     }
 
     /// Writes it, unless it is no longer what was read.
     pub async fn write(&self, read: &Content, text: Vec<u8>) -> Result<(), Failure> {
+        self.put(read, text, json!({})).await
+    }
+
+    /// Writes it with these annotations, unless it is no longer what was read.
+    async fn put(
+        &self,
+        read: &Content,
+        text: Vec<u8>,
+        annotations: serde_json::Value,
+    ) -> Result<(), Failure> {
         let packed = aside(move || pack(&text)).await?;
         let name = self.place.state_secret();
         let metadata = read.found.parts.first().map(|part| &part.metadata);
@@ -123,6 +147,7 @@ impl StateOf {
             "metadata": {
                 "uid": metadata.and_then(|metadata| metadata.uid.as_ref()),
                 "resourceVersion": metadata.and_then(|metadata| metadata.resource_version.as_ref()),
+                "annotations": annotations,
             },
             "data": { state::KEY: ByteString(packed) },
         });

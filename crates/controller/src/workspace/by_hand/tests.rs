@@ -5,7 +5,7 @@ use kube::Api;
 use kube::api::PostParams;
 use serde_json::json;
 
-use super::{Attempt, Holder, Seen, StateOf};
+use super::{Attempt, Holder, Purpose, Seen, StateOf};
 use crate::workspace::place::stage::{Stage, gzip};
 
 fn everything() -> Vec<PolicyRule> {
@@ -20,7 +20,7 @@ async fn scene() -> (Stage, StateOf) {
 }
 
 fn holder(process: u32) -> Holder {
-    Holder { user: "me".to_owned(), host: "here".to_owned(), process }
+    Holder { purpose: Purpose::Migrate, user: "me".to_owned(), host: "here".to_owned(), process }
 }
 
 fn taken(attempt: Attempt) -> super::Lock {

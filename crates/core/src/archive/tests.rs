@@ -1,0 +1,3 @@
+mod document;
+mod objects;
+mod references;

@@ -1,0 +1,4 @@
+mod clusters;
+mod definitions;
+mod places;
+mod states;
