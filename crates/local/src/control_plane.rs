@@ -10,6 +10,7 @@ mod lock;
 mod ports;
 mod processes;
 mod ready;
+mod store;
 
 use std::fmt::Write as _;
 use std::io;
@@ -18,13 +19,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use authority::AuthorityError;
-use files::{Credentials, Files};
-pub(crate) use lock::DirectoryLock;
-pub use lock::LockError;
-use ports::Ports;
-pub use ports::PortsError;
+use files::Credentials;
+pub(crate) use files::Files;
+pub(crate) use lock::{DirectoryLock, FILE as LOCK_FILE};
+pub use lock::{Holder, LockError};
+pub use ports::{Ports, PortsError};
 use processes::{CONTROLLER_MANAGER, Settings};
 use ready::NotReady;
+pub use store::StoreError;
+use store::Upgrade;
 
 use crate::finder::Parts;
 use crate::supervisor::{Helper, Process, Supervisor, UnexpectedExit, Watch};
@@ -49,6 +52,9 @@ pub enum Error {
     /// The directory is in use.
     #[error(transparent)]
     Lock(#[from] LockError),
+    /// The data is not in a form that can be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// There are no ports to listen on.
     #[error(transparent)]
     Ports(#[from] PortsError),
@@ -152,7 +158,9 @@ impl ControlPlane {
         let directory = std::path::absolute(&options.directory).map_err(prepared)?;
         let files = Files::at(&directory).map_err(prepared)?;
         let lock = DirectoryLock::acquire(&directory, &options.cancellation, progress)?;
-        files.clear_unfinished_store().map_err(prepared)?;
+        store::recover(&directory, progress)?;
+        let new = files.clear_unfinished_store().map_err(prepared)?;
+        let upgrade = Upgrade::begin(&directory, new, &parts.versions, progress)?;
         let addresses = Ports::kept_in(&files.ports)?;
         let url = format!("https://127.0.0.1:{}", addresses.api_server);
         let credentials = files.issue(&options.name, &url)?;
@@ -168,6 +176,7 @@ impl ControlPlane {
         let mut control_plane = Self { supervisor, files, credentials, name, url, helper, _lock: lock };
         control_plane.run(parts, options, &addresses)?;
         control_plane.files.keep_store().map_err(prepared)?;
+        upgrade.finish()?;
         task.finish(&format!("control plane ready at {}", control_plane.url));
         Ok(control_plane)
     }

@@ -3,7 +3,9 @@
 //! In this order: a directory that the user named, the search path, the cache, the official download, a build with
 //! Go. A step that cannot work says why and the next one is taken.
 
+mod missing;
 mod probe;
+mod versions;
 
 use std::env;
 use std::fmt::{self, Write as _};
@@ -16,6 +18,12 @@ use crate::download::{DownloadError, Downloader};
 use crate::environment::Environment;
 use crate::go::{Go, GoError};
 
+pub use missing::Missing;
+pub use versions::Versions;
+
+/// The names of the executables of a control plane.
+const NAMES: [&str; 3] = ["etcd", "kube-apiserver", "kube-controller-manager"];
+
 /// The executables of a control plane.
 #[derive(Debug, Clone)]
 pub struct Parts {
@@ -25,17 +33,22 @@ pub struct Parts {
     pub kube_apiserver: PathBuf,
     /// Garbage collection, deletion of namespaces.
     pub kube_controller_manager: PathBuf,
+    /// What they say they are.
+    pub versions: Versions,
 }
 
 impl Parts {
     /// Finds all three, as the variables of this process say.
     pub fn find(progress: &Progress) -> Result<Self, FindError> {
+        Self::find_beside(&[], progress)
+    }
+
+    /// As [`Self::find`]. Where that fails, the error names these parts too, which have not been looked for yet.
+    pub fn find_beside(others: &[&str], progress: &Progress) -> Result<Self, FindError> {
         let finder = Finder::new(Catalog::embedded()?, Environment::of_process());
-        Ok(Self {
-            etcd: finder.find("etcd", progress)?,
-            kube_apiserver: finder.find("kube-apiserver", progress)?,
-            kube_controller_manager: finder.find("kube-controller-manager", progress)?,
-        })
+        let [etcd, kube_apiserver, kube_controller_manager] = finder.find_all(NAMES, others, progress)?;
+        let versions = Versions::of(&kube_apiserver, &etcd);
+        Ok(Self { etcd, kube_apiserver, kube_controller_manager, versions })
     }
 }
 
@@ -51,6 +64,9 @@ pub enum FindError {
     /// What was fetched could not be kept.
     #[error(transparent)]
     Cache(#[from] CacheError),
+    /// Every step failed, for one or several.
+    #[error(transparent)]
+    Missing(#[from] Missing),
     /// Every step failed.
     #[error("{}", listing(name, version, attempts, advice))]
     Nowhere {
@@ -107,7 +123,7 @@ impl Finder {
 
     /// The path of the part's executable; the cache is filled when it is nowhere else.
     pub fn find(&self, name: &str, progress: &Progress) -> Result<PathBuf, FindError> {
-        let part = self.catalog.get(name).ok_or_else(|| FindError::Unknown(name.to_owned()))?;
+        let part = self.part(name)?;
         let mut attempts = Vec::new();
         if let Some(path) = self.in_named_directory(part, progress, &mut attempts) {
             return Ok(path);
@@ -120,6 +136,44 @@ impl Finder {
         }
         let (name, version) = (part.name.clone(), part.version.clone());
         Err(FindError::Nowhere { name, version, attempts, advice: advice(part) })
+    }
+
+    /// The paths of several; when some are nowhere, the error names all of them, and the others.
+    fn find_all<const COUNT: usize>(
+        &self,
+        names: [&str; COUNT],
+        others: &[&str],
+        progress: &Progress,
+    ) -> Result<[PathBuf; COUNT], FindError> {
+        let mut missing = Missing::new(&self.environment.platform);
+        let mut paths = std::array::from_fn(|_| PathBuf::new());
+        for (name, path) in names.iter().zip(&mut paths) {
+            match self.find(name, progress) {
+                Ok(found) => *path = found,
+                Err(FindError::Nowhere { attempts, .. }) => missing.add(self.part(name)?, attempts),
+                Err(error) => return Err(error),
+            }
+        }
+        if missing.is_empty() {
+            return Ok(paths);
+        }
+        for name in others {
+            missing.add(self.part(name)?, Vec::new());
+        }
+        Err(missing.into())
+    }
+
+    fn part(&self, name: &str) -> Result<&Part, FindError> {
+        self.catalog.get(name).ok_or_else(|| FindError::Unknown(name.to_owned()))
+    }
+
+    /// The part where it is already: in a named directory, in the search path or in the cache. Nothing is fetched.
+    pub fn at_hand(&self, name: &str) -> Option<PathBuf> {
+        let part = self.catalog.get(name)?;
+        let attempts = &mut Vec::new();
+        self.in_named_directory(part, &Progress::silent(), attempts)
+            .or_else(|| self.in_search_path(part, attempts))
+            .or_else(|| self.cached(name))
     }
 
     /// The part in the cache, if it is there. Nothing is fetched.
@@ -165,7 +219,7 @@ impl Finder {
             }
         }
         if attempts.len() == before {
-            note(attempts, "PATH", format!("no {} in any of its directories", part.name));
+            note(attempts, "PATH", "not in any of its directories");
         }
         None
     }
@@ -218,7 +272,10 @@ impl Finder {
             Ok(made) => filling.install(&made, part, platform).map(Some),
             Err(DownloadError::Write(source)) => Err(filling.failed(source)),
             Err(reason) => {
-                progress.say(&format!("{} was not downloaded: {reason}", part.name));
+                // Where a build follows, it is said why: it takes much longer.
+                if part.go.as_ref().is_some_and(|build| self.go.can_build(build)) {
+                    progress.say(&format!("{} was not downloaded: {reason}", part.name));
+                }
                 note(attempts, "download", reason);
                 Ok(None)
             }

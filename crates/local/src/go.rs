@@ -58,6 +58,11 @@ impl Go {
         Self { command: command.to_owned(), platform: platform.clone(), pauses: PAUSES.to_vec() }
     }
 
+    /// Whether there is a Go that is new enough.
+    pub(crate) fn can_build(&self, build: &GoBuild) -> bool {
+        module(&build.module).is_some_and(|module| self.check_version(module).is_ok())
+    }
+
     /// Builds the executable in `scratch` and answers with its path there.
     pub(crate) fn build(
         &self,

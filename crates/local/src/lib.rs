@@ -14,7 +14,8 @@ mod environment;
 mod error;
 mod finder;
 mod go;
-mod private;
+pub mod home;
+pub mod private;
 mod progress;
 pub mod supervisor;
 pub mod workload;
@@ -23,9 +24,10 @@ pub use cache::CacheError;
 pub use cancellation::Cancellation;
 pub use catalog::{Catalog, CatalogError, Download, GoBuild, Part};
 pub use control_plane::{
-    AuthorityError, ControlPlane, ControlPlaneOptions, Error, ExitWatcher, LockError, PortsError,
+    AuthorityError, ControlPlane, ControlPlaneOptions, Error, ExitWatcher, LockError, Ports, PortsError,
+    StoreError,
 };
 pub use environment::{Environment, Platform};
-pub use finder::{Attempt, FindError, Finder, Parts};
+pub use finder::{Attempt, FindError, Finder, Missing, Parts, Versions};
 pub use progress::Progress;
 pub use supervisor::{Helper, UnexpectedExit};

@@ -6,13 +6,13 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
 /// Makes the directory, and those above it that are missing, for its owner alone.
-pub(crate) fn directory(path: &Path) -> io::Result<()> {
+pub fn directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)?;
     fs::set_permissions(path, Permissions::from_mode(0o700))
 }
 
 /// Replaces the file in one step: a reader sees the old content or the new, never a part.
-pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let directory = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     // A temporary file is readable by its owner alone from the start.
     let mut file = tempfile::NamedTempFile::new_in(directory)?;

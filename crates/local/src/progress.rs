@@ -2,20 +2,22 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 const TICK: Duration = Duration::from_millis(100);
 
-/// Where progress is told: a bar on a terminal, plain lines elsewhere, or nowhere.
+/// Where progress is told: a bar on a terminal, plain lines elsewhere, or nowhere. A clone tells it in the same place.
+#[derive(Clone)]
 pub struct Progress(Sink);
 
+#[derive(Clone)]
 enum Sink {
     Silent,
     Terminal(MultiProgress),
-    Lines(Mutex<Box<dyn Write + Send>>),
+    Lines(Arc<Mutex<Box<dyn Write + Send>>>),
 }
 
 impl fmt::Debug for Progress {
@@ -41,7 +43,7 @@ impl Progress {
 
     /// One line for each step.
     pub fn lines(writer: impl Write + Send + 'static) -> Self {
-        Self(Sink::Lines(Mutex::new(Box::new(writer))))
+        Self(Sink::Lines(Arc::new(Mutex::new(Box::new(writer)))))
     }
 
     /// Says nothing.

@@ -19,10 +19,11 @@ mod server;
 mod socket;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use client::{AskError, ask};
+use directory::Directory;
 pub use name::{NameError, WorkloadName};
 pub use protocol::{Answer, Request, Status, Workload};
 use registry::Registry;
@@ -88,6 +89,20 @@ impl std::fmt::Debug for WorkloadsOptions {
 pub struct Workloads {
     registry: Arc<Registry>,
     server: Server,
+}
+
+/// Where the data of a workload lies while it is copied, or before it becomes one. Whoever put it there or asked for it removes
+/// it; the next home does where that was forgotten.
+pub fn passing_directory(home: &Path, name: &WorkloadName) -> PathBuf {
+    directory::passing_in(home, name)
+}
+
+/// The workloads of a home, by the directories that are there.
+pub fn names_in(home: &Path) -> io::Result<Vec<WorkloadName>> {
+    match Directory::existing(home) {
+        Some(directory) => directory.names(),
+        None => Ok(Vec::new()),
+    }
 }
 
 impl Workloads {

@@ -101,17 +101,19 @@ impl Files {
         self.root.join("logs").join(format!("{process}.log"))
     }
 
-    /// Makes sure that the store holds either nothing or everything. Only for one who holds the directory.
+    /// Makes sure that the store holds either nothing or everything, and says whether it is new. Only for one who holds the
+    /// directory.
     ///
     /// An etcd that ends in its first moments can leave a log without the one member of its cluster: it starts again, listens,
     /// and never answers. So until the first start has succeeded, the next one begins anew; nobody has used it yet.
-    pub(crate) fn clear_unfinished_store(&self) -> io::Result<()> {
+    pub(crate) fn clear_unfinished_store(&self) -> io::Result<bool> {
         if !self.unfinished.exists() && fs::read_dir(&self.etcd_data)?.next().is_some() {
-            return Ok(());
+            return Ok(false);
         }
         private::write(&self.unfinished, "")?;
         fs::remove_dir_all(&self.etcd_data)?;
-        private::directory(&self.etcd_data)
+        private::directory(&self.etcd_data)?;
+        Ok(true)
     }
 
     /// The store is in use from now on.

@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::{Pid, test_kill_process};
 
@@ -16,6 +16,8 @@ use crate::{Cancellation, Progress};
 
 /// How long the processes of a parent that was killed may take to stop.
 const WAIT: Duration = Duration::from_secs(60);
+/// The file's name.
+pub(crate) const FILE: &str = "lock";
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Why the directory could not be locked.
@@ -51,6 +53,35 @@ pub enum LockError {
 #[derive(Debug)]
 pub(crate) struct DirectoryLock(File);
 
+/// Who holds a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// The process that took it.
+    pub pid: u32,
+    /// When.
+    pub since: SystemTime,
+    /// Whether that process is still there. If not, what it started is about to end.
+    pub alive: bool,
+}
+
+impl Holder {
+    /// Who holds the directory now, if anybody does. Nothing is changed, and nobody is held up.
+    pub fn of(directory: &Path) -> io::Result<Option<Self>> {
+        let mut file = match File::open(directory.join(FILE)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        match file.try_lock_shared() {
+            Ok(()) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+            Err(TryLockError::WouldBlock) => {
+                let (pid, since) = (holder(&mut file)?, file.metadata()?.modified()?);
+                Ok(Some(Self { pid, since, alive: is_alive(pid) }))
+            }
+        }
+    }
+}
+
 impl DirectoryLock {
     pub(crate) fn acquire(
         directory: &Path,
@@ -60,7 +91,7 @@ impl DirectoryLock {
         let failed = |source| LockError::File { directory: directory.to_owned(), source };
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let mut file = options.open(directory.join("lock")).map_err(failed)?;
+        let mut file = options.open(directory.join(FILE)).map_err(failed)?;
         let deadline = Instant::now() + WAIT;
         let mut told = false;
         loop {

@@ -47,13 +47,21 @@ pub enum PortsError {
 /// The ports of one control plane.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Ports {
-    pub(crate) etcd_clients: u16,
-    pub(crate) etcd_peers: u16,
-    pub(crate) api_server: u16,
+pub struct Ports {
+    /// Where etcd serves its clients.
+    pub etcd_clients: u16,
+    /// Where etcd serves other members, of which there are none.
+    pub etcd_peers: u16,
+    /// Where kube-apiserver serves everybody.
+    pub api_server: u16,
 }
 
 impl Ports {
+    /// The ports that a file keeps; `None` when there is no such file yet, or one that is broken.
+    pub(crate) fn read(file: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(file).ok()?).ok()
+    }
+
     /// The ports that `file` keeps; chosen and written there the first time. All are free at this moment.
     pub(crate) fn kept_in(file: &Path) -> Result<Self, PortsError> {
         let failed = |source| PortsError::File { file: file.to_owned(), source };

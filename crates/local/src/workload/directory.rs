@@ -12,6 +12,10 @@ use crate::private;
 
 const NAME: &str = "workloads";
 const DOOMED: &str = ".deleting-";
+/// What is copied, or is about to become a workload. Nobody misses it when the home starts anew.
+const PASSING: &str = ".passing-";
+/// What belongs to the processes of one start and not to the data.
+const NO_DATA: [&str; 2] = ["lock", "logs"];
 
 /// The directory of all workloads of a home.
 #[derive(Debug)]
@@ -23,6 +27,11 @@ impl Directory {
         let directory = path_in(home);
         private::directory(&directory)?;
         Ok(Self(directory))
+    }
+
+    /// The directory, if it is there.
+    pub(super) fn existing(home: &Path) -> Option<Self> {
+        Some(path_in(home)).filter(|directory| directory.is_dir()).map(Self)
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -55,16 +64,62 @@ impl Directory {
         present(fs::remove_dir_all(&doomed))
     }
 
-    /// Removes what was half removed when the home before this one ended.
+    /// Removes what was half removed or half copied when the home before this one ended.
     pub(super) fn finish_removals(&self) -> io::Result<()> {
+        let is_left = |name: &str| name.starts_with(DOOMED) || name.starts_with(PASSING);
         for entry in fs::read_dir(&self.0)? {
             let entry = entry?;
-            if entry.file_name().to_str().is_some_and(|name| name.starts_with(DOOMED)) {
+            if entry.file_name().to_str().is_some_and(is_left) {
                 present(fs::remove_dir_all(entry.path()))?;
             }
         }
         Ok(())
     }
+
+    /// Copies the data of a workload, of which nothing may run, to where it passes.
+    pub(super) fn copy(&self, name: &WorkloadName) -> io::Result<()> {
+        let to = self.passing(name);
+        present(fs::remove_dir_all(&to))?;
+        copy_tree(&self.of(name), &to, &NO_DATA)
+    }
+
+    /// Makes a workload of what passes.
+    pub(super) fn adopt(&self, name: &WorkloadName) -> io::Result<()> {
+        let of = self.of(name);
+        if of.exists() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        fs::rename(self.passing(name), of)?;
+        fs::File::open(&self.0)?.sync_all()
+    }
+
+    fn passing(&self, name: &WorkloadName) -> PathBuf {
+        self.0.join(format!("{PASSING}{name}"))
+    }
+}
+
+/// Where the data of a workload lies while it is copied, or before it becomes one.
+pub(super) fn passing_in(home: &Path, name: &WorkloadName) -> PathBuf {
+    path_in(home).join(format!("{PASSING}{name}"))
+}
+
+/// Copies directories and files, but for those of these names at the top. What is neither is passed over.
+fn copy_tree(from: &Path, to: &Path, without: &[&str]) -> io::Result<()> {
+    private::directory(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let (kind, target) = (entry.file_type()?, to.join(&name));
+        if without.iter().any(|left| name == *left) {
+            continue;
+        }
+        if kind.is_dir() {
+            copy_tree(&entry.path(), &target, &[])?;
+        } else if kind.is_file() {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }
 
 /// The directory of all workloads, whether it is there or not.
@@ -115,6 +170,34 @@ mod tests {
         assert_eq!(directory.names().unwrap(), []);
         directory.finish_removals().unwrap();
 
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_copy_becomes_a_workload_with_the_same_data() {
+        let (_home, directory) = directory();
+        let (name, copy): (WorkloadName, WorkloadName) = ("demo".parse().unwrap(), "copy".parse().unwrap());
+        fs::create_dir_all(directory.of(&name).join("etcd/member")).unwrap();
+        fs::write(directory.of(&name).join("etcd/member/db"), "data").unwrap();
+        fs::write(directory.of(&name).join("lock"), "1").unwrap();
+
+        directory.copy(&name).unwrap();
+        directory.copy(&name).unwrap();
+        assert!(directory.adopt(&name).is_err(), "one of this name is there");
+        fs::rename(directory.passing(&name), directory.passing(&copy)).unwrap();
+        directory.adopt(&copy).unwrap();
+
+        assert_eq!(fs::read_to_string(directory.of(&copy).join("etcd/member/db")).unwrap(), "data");
+        assert!(!directory.of(&copy).join("lock").exists());
+        assert_eq!(directory.names().unwrap(), [copy, name]);
+    }
+
+    #[test]
+    fn what_was_half_copied_is_removed_by_the_next_home() {
+        let (_home, directory) = directory();
+        fs::create_dir_all(directory.path().join(".passing-demo/etcd")).unwrap();
+        assert_eq!(directory.names().unwrap(), []);
+        directory.finish_removals().unwrap();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 

@@ -24,6 +24,8 @@ use crate::{Progress, UnexpectedExit};
 pub(super) enum Order {
     Start(Sender<Answer>),
     Stop(Sender<Answer>),
+    Copy(Sender<Answer>),
+    Adopt(Sender<Answer>),
     /// A process ended by itself. The number says of which start, since it may be over already.
     Ended(u64, UnexpectedExit),
     /// The home stops.
@@ -87,6 +89,12 @@ impl Keeper {
                         }
                     }
                     let _ = client.send(answer);
+                }
+                Some(Order::Copy(client)) => {
+                    let _ = client.send(self.copy());
+                }
+                Some(Order::Adopt(client)) => {
+                    let _ = client.send(self.adopt());
                 }
                 Some(Order::Shutdown) => return self.halt(),
             }
@@ -183,6 +191,29 @@ impl Keeper {
             .then(|| DirectoryLock::acquire(&directory, &self.registry.cancellation, &Progress::silent()));
         let _held = lock.transpose()?;
         Ok(self.registry.directory.remove(&self.name)?)
+    }
+
+    /// Copies the data while nothing runs: what a running store has on the disk is not whole.
+    fn copy(&mut self) -> Answer {
+        self.halt_processes();
+        let copied = self.registry.directory.copy(&self.name);
+        let answer = self.start();
+        match copied {
+            Ok(()) => answer,
+            Err(error) => Answer::Failed {
+                message: format!("workload {} was not copied: {}", self.name, sentence(&error)),
+            },
+        }
+    }
+
+    fn adopt(&mut self) -> Answer {
+        match self.registry.directory.adopt(&self.name) {
+            Ok(()) => self.start(),
+            Err(error) => {
+                let message = format!("workload {} was not taken over: {}", self.name, sentence(&error));
+                Answer::Failed { message }
+            }
+        }
     }
 
     fn halt_processes(&mut self) {

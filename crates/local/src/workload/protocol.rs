@@ -25,6 +25,16 @@ pub enum Request {
         /// Which one.
         name: WorkloadName,
     },
+    /// Stop the workload, copy its data to where [`super::passing_directory`] says, start it again, and answer when it is ready.
+    Copy {
+        /// Which one.
+        name: WorkloadName,
+    },
+    /// Make a workload of the data that is where [`super::passing_directory`] says, start it, and answer when it is ready.
+    Adopt {
+        /// Which one; there must not be one of this name.
+        name: WorkloadName,
+    },
 }
 
 /// From the home. All but [`Answer::Progress`] end the conversation.

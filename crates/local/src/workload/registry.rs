@@ -74,6 +74,15 @@ impl Registry {
         match request {
             Request::Start { name } => self.order(name, Order::Start(sender)),
             Request::Stop { name } => self.order(name, Order::Stop(sender)),
+            Request::Copy { name } if !self.directory.of(&name).is_dir() => {
+                let _ = sender.send(Answer::Failed { message: format!("workload {name} is not there") });
+            }
+            Request::Copy { name } => self.order(name, Order::Copy(sender)),
+            Request::Adopt { name } if self.directory.of(&name).exists() => {
+                let message = format!("workload {name} is there already");
+                let _ = sender.send(Answer::Failed { message });
+            }
+            Request::Adopt { name } => self.order(name, Order::Adopt(sender)),
             Request::Status { name } => {
                 let status = self.lock().entries.get(&name).map(|entry| entry.board.status());
                 let _ = sender.send(Answer::Status(status.unwrap_or(Status::Absent)));

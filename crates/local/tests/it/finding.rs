@@ -300,7 +300,7 @@ fn the_error_lists_every_step_and_what_to_do() {
         "etcd 3.6.4 was not found, and could not be downloaded or built:
   CAPT_ASSETS (/world/assets/etcd): no such file
   KUBEBUILDER_ASSETS: not set
-  PATH: no etcd in any of its directories
+  PATH: not in any of its directories
   cache (/world/cache): not there yet
   download: http://127.0.0.1:9/v3.6.4/etcd.sha256: Connection refused
   go build: go 1.20.1 is installed, but 1.24.0 or newer is needed (other toolchains are not fetched)

@@ -11,6 +11,7 @@ use std::time::Duration;
 use capt_local::Parts;
 use capt_local::workload::{
     Answer, AskError, Notice, Request, Status, Workload, WorkloadName, Workloads, WorkloadsOptions, ask,
+    passing_directory,
 };
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -110,6 +111,37 @@ fn named(name: &str) -> WorkloadName {
 fn namespaces(workload: &Workload) -> usize {
     let api = Api::of(&fs::read_to_string(&workload.kubeconfig).unwrap());
     api.get("/api/v1/namespaces").unwrap()["items"].as_array().unwrap().len()
+}
+
+#[test]
+fn a_copy_of_a_workload_is_the_same_cluster_in_another_home() {
+    let (place, other) = (Place::new(), Place::new());
+    let home = place.run();
+    let refused = |place: &Place, request: &Request, reason: &str| match place.ask(request) {
+        Err(AskError::Failed(message)) => assert!(message.contains(reason), "{message}"),
+        other => panic!("{other:?}"),
+    };
+    let (copy, adopt) = (Request::Copy { name: named("demo") }, Request::Adopt { name: named("demo") });
+    refused(&place, &copy, "is not there");
+    refused(&place, &adopt, "was not taken over");
+    let first = place.start("demo");
+    let api = Api::of(&fs::read_to_string(&first.kubeconfig).unwrap());
+    api.post("/api/v1/namespaces", &json!({ "metadata": { "name": "mine" } })).unwrap();
+
+    assert_eq!(place.ask(&copy).unwrap(), Answer::Ready(first.clone()), "it runs on as it was");
+    refused(&place, &adopt, "is there already");
+    let there = namespaces(&first);
+    let _other = other.run();
+    let passing = |place: &Place| passing_directory(&place.home(), &named("demo"));
+    fs::rename(passing(&place), passing(&other)).unwrap();
+    // Both listen at the same place.
+    home.stop();
+    let adopted = match other.ask(&adopt) {
+        Ok(Answer::Ready(workload)) => workload,
+        other => panic!("{other:?}"),
+    };
+
+    assert_eq!((&adopted.server, namespaces(&adopted)), (&first.server, there));
 }
 
 #[rstest]
