@@ -2,12 +2,23 @@
 #![expect(clippy::doc_markdown, reason = "the docs are help texts, which show backticks as they are")]
 
 mod addons;
+mod approve;
+mod backup;
 mod cluster_api;
 mod compat;
+mod completion;
 mod connection;
+mod describe;
+mod doctor;
 mod engine;
+mod home;
+mod kubeconfig;
+mod logs;
 mod migrate;
+mod plan;
 mod reconcile;
+mod state;
+mod target;
 mod validate;
 mod webhook;
 mod workload;
@@ -19,12 +30,25 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
 pub(crate) use addons::{AddonsArguments, AddonsCommand, InitArguments, ValuesArguments};
+pub(crate) use approve::ApproveArguments;
+pub(crate) use backup::{BackupArguments, RestoreArguments};
 pub(crate) use cluster_api::ClusterApiArguments;
 pub(crate) use compat::{CheckArguments, CompatArguments, CompatCommand, PathArguments};
+pub(crate) use completion::CompletionArguments;
 pub(crate) use connection::ConnectionArguments;
+pub(crate) use describe::{DescribeArguments, DescribeTarget, GetArguments, GetTarget};
+pub(crate) use doctor::DoctorArguments;
 pub(crate) use engine::{EngineArguments, EngineChoice, Place};
+pub(crate) use home::{DownArguments, StatusArguments};
+pub(crate) use kubeconfig::KubeconfigArguments;
+pub(crate) use logs::LogsArguments;
 pub(crate) use migrate::{HelmReleaseArguments, MigrateArguments, MigrateCommand};
+pub(crate) use plan::PlanArguments;
 pub(crate) use reconcile::{ReconcileArguments, ReconcileTarget, RequestArguments};
+pub(crate) use state::{
+    StateArguments, StateCommand, StateListArguments, StateRestoreArguments, StateShowArguments,
+};
+pub(crate) use target::{PlaceArguments, TargetArguments, TargetKind};
 pub(crate) use validate::ValidateArguments;
 pub(crate) use webhook::WebhookArguments;
 pub(crate) use workload::{WorkloadArguments, WorkloadCommand, WorkloadTarget};
@@ -46,10 +70,17 @@ const AFTER_HELP: &str = "\
 Examples:
   capt demo                                a first cluster, made by Terraform on this machine
   capt up                                  a management cluster on this machine, until Ctrl-C
+  capt up --detach                         the same in the background; `capt status`, `capt down`
   capt manager --kubeconfig FILE           the controllers, for a cluster that is there already
+  capt describe cluster NAME               what makes up a cluster, and what blocks it
+  capt kubeconfig NAME --merge             the way into it, for kubectl
+  capt plan cluster NAME                   what Terraform would change
+  capt logs cluster NAME -f                what Terraform prints
   capt reconcile cluster NAME --wait       the add-ons of a cluster, once more and now
   capt compat check --cluster NAME         whether the versions of a cluster go together
   capt validate -f DIR                     what is wrong in manifests, without a cluster
+  capt doctor                              what is wrong, and how to fix it
+  capt backup FILE -A                      everything in one encrypted file; capt restore FILE
   capt crds | kubectl apply --server-side -f -
 
 Data goes to standard output, messages and logs go to standard error.
@@ -94,31 +125,48 @@ pub(crate) enum LogFormat {
 pub(crate) enum Command {
     Demo(DemoArguments),
     Up(UpArguments),
+    Status(StatusArguments),
+    Down(DownArguments),
     Manager(ManagerArguments),
+    Get(GetArguments),
+    Describe(DescribeArguments),
+    Kubeconfig(KubeconfigArguments),
+    Plan(PlanArguments),
+    Approve(ApproveArguments),
+    Logs(LogsArguments),
+    State(StateArguments),
     Reconcile(ReconcileArguments),
     Validate(ValidateArguments),
     Addons(AddonsArguments),
     Migrate(MigrateArguments),
     Compat(CompatArguments),
+    Doctor(DoctorArguments),
+    Backup(BackupArguments),
+    Restore(RestoreArguments),
     Crds(CrdsArguments),
     Workload(WorkloadArguments),
+    Completion(CompletionArguments),
+    /// Print all of this as a page of the documentation
+    #[command(hide = true)]
+    Reference,
     /// Print the version
     Version,
 }
 
-/// Make a first cluster on this machine: management cluster, Terraform, workload cluster and all.
+/// Make a first cluster on this machine: management cluster, Terraform, workload cluster, add-ons and all.
 ///
-/// Runs what `capt up` runs, applies the objects of examples/demo (a network, a control plane, a Cluster) and waits
-/// until the new cluster answers. Terraform really makes it: a second etcd, kube-apiserver and kube-controller-manager,
-/// which stop and start with the management cluster. No cloud, no containers, no root.
+/// Runs what `capt up` runs, applies the objects of examples/demo (a network, a control plane, a Cluster, two add-ons in
+/// order) and shows how they come about, until all is ready. Terraform really makes the cluster: a second etcd,
+/// kube-apiserver and kube-controller-manager, which stop and start with the management cluster. Only its Nodes are
+/// simulated: no Pod runs. No cloud, no containers, no root. Where `capt up` runs already, the cluster is made there.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   capt demo                     make the cluster and keep it until Ctrl-C
-  capt demo --exit              make the cluster, show that it answers, and stop
+  capt demo --exit              make the cluster, show that it answers, and stop; it starts again with `capt up`
   capt demo --delete            destroy the cluster by Terraform, and stop")]
 pub(crate) struct DemoArguments {
-    /// Stop when the cluster answers
+    /// Stop when everything is ready
     #[arg(long, conflicts_with = "delete")]
     pub(crate) exit: bool,
     /// Destroy the cluster, and stop
@@ -139,11 +187,18 @@ pub(crate) struct DemoArguments {
 Examples:
   capt up                       data in $XDG_DATA_HOME/capt, which is ~/.local/share/capt
   capt up --dir /tmp/try        data elsewhere: a second, independent cluster
-  rm -r ~/.local/share/capt     forget the cluster (while it is stopped)
+  capt up --detach              in the background: `capt status` tells how it is, `capt down` stops it
+  capt down --purge             forget the cluster
 
-Ctrl-C or SIGTERM stops everything in order and keeps the data. Running applies are asked to stop and waited for;
+Ctrl-C, SIGTERM or `capt down` stops everything in order and keeps the data. Running applies are asked to stop and waited for;
 a second Ctrl-C does not wait.")]
 pub(crate) struct UpArguments {
+    /// Run it in the background, and return when it is ready; one that runs already is left as it is
+    #[arg(long)]
+    pub(crate) detach: bool,
+    /// What --detach starts
+    #[arg(long, hide = true, conflicts_with = "detach")]
+    pub(crate) in_background: bool,
     #[command(flatten)]
     pub(crate) home: HomeArguments,
 }

@@ -6,9 +6,11 @@ mod wait;
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
+use anyhow::ensure;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use capt_controller::options::Server;
+use capt_core::name::is_namespace_name;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 
@@ -47,8 +49,18 @@ pub(crate) async fn find_for_person(arguments: &ConnectionArguments) -> Result<C
     let context = arguments.context.as_deref();
     connect(match &arguments.kubeconfig {
         Some(file) => from_file(file, context).await?,
-        None => from_surroundings(context, home()).await?,
+        None => from_surroundings(context, home()).await.map_err(Error::for_person)?,
     })
+}
+
+/// The namespace that is meant: the given one, else that of the kubeconfig's context.
+pub(crate) fn namespace(client: &Client, given: Option<String>) -> anyhow::Result<String> {
+    let namespace = given.unwrap_or_else(|| client.default_namespace().to_owned());
+    ensure!(
+        is_namespace_name(&namespace),
+        "`{namespace}` is no name of a namespace: write one with --namespace"
+    );
+    Ok(namespace)
 }
 
 /// The kubeconfig of the home of `capt up`, if there is one.

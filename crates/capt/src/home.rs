@@ -2,12 +2,16 @@
 //!
 //! ```text
 //! parts ─▶ control plane ─▶ workloads ─▶ CRDs ─▶ manager, visit ─▶ (told to stop, or something ended)
+//!       └▶ Terraform ────────────────────────────┘
 //!       ─▶ manager, workloads, control plane stop
 //! ```
 
 mod control_plane;
 mod kinds;
 mod namespace;
+mod place;
+mod record;
+mod terraform;
 mod workloads;
 
 use std::future;
@@ -18,15 +22,17 @@ use capt_controller::manager;
 use capt_controller::options::{Notifications, Options, TerraformOptions};
 use kube::Client;
 
-use crate::cli::{EngineChoice, HomeArguments};
+use crate::cli::HomeArguments;
 use crate::commands::HOME_NAMESPACE;
 use crate::connection::{self, Connection};
-use crate::directory;
 use crate::engine::{self, Surroundings, binary};
 use crate::notifications;
 use crate::printer::Printer;
 use crate::signals::Stop;
 use control_plane::Running;
+pub(crate) use place::{command, directory, running};
+pub(crate) use record::{Process, Record};
+use terraform::Terraform;
 use workloads::Workloads;
 
 /// A home in which everything runs.
@@ -50,38 +56,65 @@ pub(crate) async fn run(
     stop: &Stop,
     visit: impl AsyncFnOnce(Home<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let directory = match &arguments.dir {
-        Some(directory) => directory.clone(),
-        None => directory::of_user("XDG_DATA_HOME", ".local/share")
-            .context("neither XDG_DATA_HOME nor HOME is set: say where the data goes with --dir DIR")?,
-    };
+    let directory = directory(arguments.dir.as_deref())?;
+    place::refuse_if_it_runs(&directory)?;
     let notifications = notifications::read(&arguments.webhook)?;
-    let binary = stop.requested.run_until_cancelled(terraform(arguments, printer)).await;
-    let Some(binary) = binary.transpose()? else { return Ok(()) };
-    let Some(control_plane) = Running::start(directory, printer, stop).await? else { return Ok(()) };
+    let progress = printer.progress();
+    let others = others(arguments)?;
+    let Some(parts) = control_plane::parts(others, progress.clone(), stop).await? else { return Ok(()) };
+    // One process at a time fills the cache, so this comes after the parts that are needed first.
+    let terraform = Terraform::begin(&arguments.engine, progress.clone())?;
+    let Some(control_plane) = Running::start(directory, parts, progress, stop).await? else { return Ok(()) };
     let result = match Workloads::start(&control_plane).await {
         Err(error) => Err(error),
         Ok(workloads) => {
             // Whatever visitors do, a home fits on the stack.
             let serving =
-                Box::pin(serve(&control_plane, arguments, notifications, binary, printer, stop, visit));
+                Box::pin(serve(&control_plane, arguments, notifications, terraform, printer, stop, visit));
             let result = serving.await;
             workloads.stop(stop).await;
             result
         }
     };
+    Record::erase(control_plane.directory());
     control_plane.stop(stop).await;
     result
 }
 
-/// The binary that runs Workspaces; `None` where that is not for us to do.
-async fn terraform(arguments: &HomeArguments, printer: Printer) -> anyhow::Result<Option<PathBuf>> {
-    match arguments.engine.choice {
-        EngineChoice::Crossplane => Ok(None),
-        EngineChoice::Auto | EngineChoice::Process => {
-            binary::obtain(&arguments.engine, printer.progress()).await.map(Some)
-        }
+/// Gets everything that a home is made of, and starts nothing.
+pub(crate) async fn fetch(arguments: &HomeArguments, printer: Printer, stop: &Stop) -> anyhow::Result<()> {
+    let progress = printer.progress();
+    let parts = control_plane::parts(others(arguments)?, progress.clone(), stop).await?;
+    if parts.is_some() {
+        Terraform::begin(&arguments.engine, progress)?.get().await?;
     }
+    Ok(())
+}
+
+/// What has to be got besides the control plane.
+fn others(arguments: &HomeArguments) -> anyhow::Result<&'static [&'static str]> {
+    Ok(if Terraform::is_missing(&arguments.engine)? { &[binary::PART] } else { &[] })
+}
+
+/// Starts the API of a home that does not run, and nothing else, for one look at what it keeps.
+pub(crate) async fn look<T>(
+    directory: PathBuf,
+    printer: Printer,
+    stop: &Stop,
+    visit: impl AsyncFnOnce(&Client) -> anyhow::Result<T>,
+) -> anyhow::Result<Option<T>> {
+    let progress = printer.progress();
+    let Some(parts) = control_plane::parts(&[], progress.clone(), stop).await? else { return Ok(None) };
+    let Some(control_plane) = Running::start(directory, parts, progress, stop).await? else {
+        return Ok(None);
+    };
+    let look = async {
+        let connection = connection::find(Some(control_plane.kubeconfig())).await?;
+        visit(&connection.client).await
+    };
+    let seen = stop.requested.run_until_cancelled(look).await;
+    control_plane.stop(stop).await;
+    seen.transpose()
 }
 
 /// Everything between the start of the control plane and its stop.
@@ -89,14 +122,14 @@ async fn serve(
     control_plane: &Running,
     arguments: &HomeArguments,
     notifications: Option<Notifications>,
-    binary: Option<PathBuf>,
+    terraform: Terraform,
     printer: Printer,
     stop: &Stop,
     visit: impl AsyncFnOnce(Home<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let work = async {
         let connection = connection::find(Some(control_plane.kubeconfig())).await?;
-        let prepared = prepare(control_plane, &connection, arguments, binary, printer);
+        let prepared = prepare(control_plane, &connection, arguments, terraform, printer);
         let Some(terraform) = stop.requested.run_until_cancelled(prepared).await.transpose()? else {
             return Ok(());
         };
@@ -133,24 +166,34 @@ async fn prepare(
     control_plane: &Running,
     connection: &Connection,
     arguments: &HomeArguments,
-    binary: Option<PathBuf>,
+    terraform: Terraform,
     printer: Printer,
 ) -> anyhow::Result<Option<TerraformOptions>> {
-    let terraform = match binary {
-        None => None,
-        Some(binary) => {
-            let surroundings = Surroundings {
-                directory: control_plane.directory().join("terraform"),
-                plugin_cache: None,
-                server: connection.server.clone(),
-                home_namespace: HOME_NAMESPACE.to_owned(),
-            };
-            Some(engine::start(&arguments.engine, binary, surroundings).await?)
-        }
+    let kinds = async {
+        let installed = kinds::install_all(&connection.client).await?;
+        namespace::make(&connection.client, HOME_NAMESPACE).await?;
+        anyhow::Ok(installed)
     };
-    kinds::install_all(&connection.client, printer).await?;
-    namespace::make(&connection.client, HOME_NAMESPACE).await?;
-    Ok(terraform)
+    let (installed, binary) = tokio::try_join!(kinds, terraform.get())?;
+    // Not before: how far Terraform is may be drawn until then.
+    installed.tell(printer);
+    let directory = control_plane.directory();
+    let record = Record {
+        pid: std::process::id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        server: control_plane.server().to_owned(),
+        processes: control_plane.processes(),
+        terraform: binary.clone(),
+    };
+    record.write(directory).with_context(|| format!("writing to {}", directory.display()))?;
+    let Some(binary) = binary else { return Ok(None) };
+    let surroundings = Surroundings {
+        directory: directory.join("terraform"),
+        plugin_cache: None,
+        server: connection.server.clone(),
+        home_namespace: HOME_NAMESPACE.to_owned(),
+    };
+    engine::start(&arguments.engine, binary, surroundings).await.map(Some)
 }
 
 /// The manager, without which there is nothing left to do.

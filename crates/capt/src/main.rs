@@ -1,16 +1,22 @@
 //! The capt binary: command line, printer, one file per verb.
 
+mod archive;
 mod cli;
 mod commands;
 mod connection;
 mod directory;
 mod engine;
+mod exit;
 mod home;
+mod live;
 mod log_lines;
 mod notifications;
+mod overview;
 mod printer;
+mod program;
 mod signals;
 mod telemetry;
+mod terminal;
 mod thread;
 
 use std::process::ExitCode;
@@ -31,9 +37,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read our output has seen enough.
         Err(error) if printer::is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
+        Err(error) => exit::code(&error).unwrap_or_else(|| {
             printer.error(&error);
             ExitCode::FAILURE
-        }
+        }),
     }
 }

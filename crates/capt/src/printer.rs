@@ -10,6 +10,7 @@ use capt_local::Progress;
 use serde::Serialize;
 
 use crate::cli::Output;
+use crate::live;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -39,12 +40,22 @@ impl Printer {
         }
     }
 
+    /// One value for programs; people have been told already.
+    pub(crate) fn value_or_nothing<T: Serialize>(self, value: &T) -> anyhow::Result<()> {
+        match self.output {
+            Output::Human => Ok(()),
+            Output::Json | Output::Yaml => self.value(value, ""),
+        }
+    }
+
     /// Text that is in its final form already.
     #[expect(clippy::unused_self, reason = "whoever prints was given a printer")]
     pub(crate) fn text(self, text: &str) -> anyhow::Result<()> {
-        let mut stream = anstream::stdout().lock();
-        stream.write_all(text.as_bytes())?;
-        stream.flush()?;
+        live::above(|| {
+            let mut stream = anstream::stdout().lock();
+            stream.write_all(text.as_bytes())?;
+            stream.flush()
+        })?;
         Ok(())
     }
 
@@ -52,7 +63,14 @@ impl Printer {
     #[expect(clippy::unused_self, reason = "whoever prints was given a printer")]
     pub(crate) fn message(self, text: &str) {
         // With nobody there to read it, the work still goes on.
-        let _ = writeln!(anstream::stderr().lock(), "{text}");
+        let _ = live::above(|| writeln!(anstream::stderr().lock(), "{text}"));
+    }
+
+    /// A question, whose answer comes on the same line.
+    #[expect(clippy::unused_self, reason = "whoever prints was given a printer")]
+    pub(crate) fn prompt(self, text: &str) {
+        let mut stream = anstream::stderr().lock();
+        let _ = write!(stream, "{text}").and_then(|()| stream.flush());
     }
 
     /// Something that the person should know, though the work goes on.
@@ -68,7 +86,7 @@ impl Printer {
     /// Where long steps tell how far they are.
     #[expect(clippy::unused_self, reason = "whoever prints was given a printer")]
     pub(crate) fn progress(self) -> Progress {
-        Progress::stderr()
+        if live::can_redraw() { Progress::stderr() } else { Progress::lines(io::stderr()) }
     }
 }
 

@@ -1,23 +1,26 @@
 //! `capt demo`: the first cluster, for real and on this machine.
 //!
 //! ```text
-//! home ─▶ templates, Cluster ─▶ Terraform starts a second control plane ─▶ demo-kubeconfig ─▶ its namespaces
+//! home ─▶ templates, Cluster, AddonStack ─▶ Terraform starts a second control plane ─▶ demo-kubeconfig ─▶ add-ons
 //! ```
 
 mod objects;
-mod progress;
 mod result;
+mod view;
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
 use kube::Client;
 
-use crate::cli::DemoArguments;
+use crate::cli::{DemoArguments, Output};
 use crate::connection;
-use crate::home::{self, Home};
+use crate::home::{self, Home, Record};
 use crate::printer::Printer;
 use crate::signals::Stop;
+use crate::{live, log_lines, telemetry};
+use result::Afterwards;
 
 /// The name of the Cluster and of everything that belongs to it.
 const NAME: &str = "demo";
@@ -29,46 +32,73 @@ const PATIENCE: Duration = Duration::from_secs(600);
 pub(crate) async fn run(arguments: DemoArguments, printer: Printer) -> anyhow::Result<()> {
     let DemoArguments { exit, delete, home } = arguments;
     let stop = Stop::on_signals().context("listening for signals")?;
-    let visit = async |home: Home<'_>| {
-        let client = connection::find(Some(home.kubeconfig)).await?.client;
-        if delete {
-            take_down(&client, printer).await?;
-        } else {
-            make(&client, home, exit, printer).await?;
-        }
+    let directory = home::directory(home.dir.as_deref())?;
+    let runs = home::running(&directory)?.and_then(|running| Record::of(&directory, running.pid));
+    if let Some(Record { server, .. }) = runs {
+        let kubeconfig = directory.join("kubeconfig");
+        let home = Home { server: &server, kubeconfig: &kubeconfig, directory: &directory };
+        let visit = Box::pin(visit(home, delete, Afterwards::GoesOn, printer));
+        return stop.requested.run_until_cancelled(visit).await.unwrap_or(Ok(()));
+    }
+    if live::can_redraw() && printer.output() == Output::Human {
+        log_to_file(&directory)?;
+    }
+    let afterwards = if exit { Afterwards::Stops } else { Afterwards::UntilCtrlC };
+    let own = async |home: Home<'_>| {
+        visit(home, delete, afterwards, printer).await?;
         if exit || delete {
             stop.requested.cancel();
         }
         Ok(())
     };
-    home::run(&home, printer, &stop, visit).await
+    home::run(&home, printer, &stop, own).await
 }
 
-async fn make(client: &Client, home: Home<'_>, exit: bool, printer: Printer) -> anyhow::Result<()> {
+/// The screen is for what the log is about.
+fn log_to_file(directory: &Path) -> anyhow::Result<()> {
+    capt_local::home::prepare(directory)
+        .with_context(|| format!("preparing the directory {}", directory.display()))?;
+    let log = capt_local::home::log(directory);
+    let file = log_lines::begin(&log).with_context(|| format!("opening {}", log.display()))?;
+    telemetry::continue_in(file);
+    Ok(())
+}
+
+async fn visit(home: Home<'_>, delete: bool, afterwards: Afterwards, printer: Printer) -> anyhow::Result<()> {
+    let client = connection::find(Some(home.kubeconfig)).await?.client;
+    if delete { take_down(&client, printer).await } else { make(&client, home, afterwards, printer).await }
+}
+
+async fn make(
+    client: &Client,
+    home: Home<'_>,
+    afterwards: Afterwards,
+    printer: Printer,
+) -> anyhow::Result<()> {
     objects::put(client, home.directory).await?;
     printer.message(&format!(
-        "Cluster `{NAME}` is asked for; Terraform makes its network and its control plane:"
+        "\nTerraform makes Cluster `{NAME}`, its network first; then CAPT brings its add-ons in order:\n"
     ));
     let made = async {
-        progress::until_available(client, printer).await?;
+        view::until_ready(client, printer).await?;
         result::fetch(client, home.directory).await
     };
     let made = tokio::time::timeout(PATIENCE, made).await.with_context(|| {
-        format!("Cluster `{NAME}` is not available after {} s: see the last lines above", PATIENCE.as_secs())
+        format!("Cluster `{NAME}` is not ready after {} s: see above what it waits for", PATIENCE.as_secs())
     })??;
-    result::tell(&made, home, exit, printer)
+    result::tell(&made, home, afterwards, printer)
 }
 
 async fn take_down(client: &Client, printer: Printer) -> anyhow::Result<()> {
     printer.message(&format!(
-        "Cluster `{NAME}` is taken down; Terraform destroys its control plane and its network:"
+        "\nTerraform destroys Cluster `{NAME}`, its control plane first and then its network:\n"
     ));
     let gone = async {
         objects::delete(client).await?;
-        progress::until_gone(client).await
+        view::until_gone(client, printer).await
     };
-    tokio::time::timeout(PATIENCE, gone)
-        .await
-        .with_context(|| format!("Cluster `{NAME}` is not gone after {} s", PATIENCE.as_secs()))??;
-    printer.value(&serde_json::json!({ "deleted": NAME }), &format!("Cluster `{NAME}` is gone."))
+    tokio::time::timeout(PATIENCE, gone).await.with_context(|| {
+        format!("Cluster `{NAME}` is not gone after {} s: see above what it waits for", PATIENCE.as_secs())
+    })??;
+    printer.value(&serde_json::json!({ "deleted": NAME }), &format!("\nCluster `{NAME}` is gone."))
 }

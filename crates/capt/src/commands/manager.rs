@@ -22,7 +22,8 @@ use crate::log_lines::LogLines;
 use crate::notifications;
 use crate::signals::Stop;
 
-const LEASE: &str = "capt-manager";
+/// The Lease that managers take.
+pub(super) const LEASE: &str = "capt-manager";
 const LEASE_DURATION: Duration = Duration::from_secs(15);
 const NAMESPACE_OF_THE_POD: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 

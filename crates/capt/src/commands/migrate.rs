@@ -1,15 +1,11 @@
 //! `capt migrate`: what Terraform installed goes on running without Terraform.
 
-mod confirm;
-mod lock;
 mod mark;
 mod plan;
 mod steps;
 mod survey;
-mod write;
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
@@ -19,11 +15,14 @@ use capt_core::name::is_namespace_name;
 use self::plan::{Outcome, Plan};
 use self::survey::Survey;
 use crate::cli::{HelmReleaseArguments, MigrateArguments, MigrateCommand};
+use crate::commands::confirm;
+use crate::commands::write::Writer;
 use crate::connection;
 use crate::printer::Printer;
 
 /// Whoever looks at the managers of a field sees where it comes from.
 const FIELD_MANAGER: &str = "capt-migrate";
+const WRITER: Writer = Writer(FIELD_MANAGER);
 
 /// What the user asks for.
 struct Request {
@@ -38,10 +37,7 @@ struct Request {
 pub(crate) async fn run(arguments: MigrateArguments, printer: Printer) -> anyhow::Result<()> {
     let MigrateCommand::HelmRelease(arguments) = arguments.command;
     let (dry_run, yes) = (arguments.dry_run, arguments.yes);
-    ensure!(
-        dry_run || yes || std::io::stdin().is_terminal(),
-        "there is nobody to ask: look with --dry-run at what would be done, and do it with --yes"
-    );
+    confirm::may_ask(dry_run || yes, "look with --dry-run at what would be done, and do it with --yes")?;
     let client = connection::find_for_person(&arguments.connection).await?.client;
     let request = Request::of(arguments, client.default_namespace())?;
     let Some(survey) = Survey::take(&client, &request).await? else {
@@ -60,7 +56,7 @@ pub(crate) async fn run(arguments: MigrateArguments, printer: Printer) -> anyhow
     if !plan.in_the_way.is_empty() {
         bail!("nothing was changed: {}", plan.in_the_way.join("; "));
     }
-    if !yes && !confirm::ask(&plan, printer).await? {
+    if !yes && !confirm::ask(&plan.sentences(), "Do this?", printer).await? {
         bail!("nothing was changed");
     }
     plan.left = steps::carry_out(&client, &request, &survey, printer)

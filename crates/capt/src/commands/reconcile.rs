@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use anyhow::{Context, bail, ensure};
 use capt_api::AddonStackBinding;
 use capt_api::names::annotation;
-use capt_core::name::is_namespace_name;
 use futures::StreamExt as _;
 use futures::stream;
 use jiff::Timestamp;
@@ -34,11 +33,7 @@ pub(crate) async fn run(arguments: ReconcileArguments, printer: Printer) -> anyh
     let (target, request) = Target::of(arguments.target);
     let RequestArguments { namespace, wait, timeout, connection } = request;
     let client = connection::find_for_person(&connection).await?.client;
-    let namespace = namespace.unwrap_or_else(|| client.default_namespace().to_owned());
-    ensure!(
-        is_namespace_name(&namespace),
-        "`{namespace}` is no name of a namespace: write one with --namespace"
-    );
+    let namespace = connection::namespace(&client, namespace)?;
     let bindings: Api<AddonStackBinding> = Api::namespaced(client.clone(), &namespace);
     let found = find(&bindings, &target).await?;
     if found.is_empty() {

@@ -1,6 +1,6 @@
 //! `capt validate`: what is wrong in manifests, without a cluster.
 
-pub(super) mod files;
+pub(crate) mod files;
 mod report;
 
 use anyhow::ensure;

@@ -9,6 +9,11 @@ use kube::config::KubeconfigError;
 pub(crate) enum Error {
     #[error("the kubeconfig {file} cannot be read")]
     Unreadable { file: String, source: io::Error },
+    #[error(
+        "there is no cluster to ask: there is no kubeconfig {file} and no home of `capt up`; start one with `capt up`, or name one \
+         with --kubeconfig FILE"
+    )]
+    Nowhere { file: String },
     #[error("the kubeconfig {file} is not valid: {problem}")]
     Malformed { file: String, problem: String },
     #[error("the kubeconfig {file} has no current-context: set one with `kubectl config use-context NAME`")]
@@ -26,6 +31,16 @@ pub(crate) enum Error {
 }
 
 impl Error {
+    /// The same for somebody who may have no cluster yet.
+    pub(super) fn for_person(self) -> Self {
+        match self {
+            Self::Unreadable { file, source } if source.kind() == io::ErrorKind::NotFound => {
+                Self::Nowhere { file }
+            }
+            other => other,
+        }
+    }
+
     /// What is wrong with a kubeconfig, without any of its content: that may be a password.
     pub(super) fn kubeconfig(file: &str, problem: KubeconfigError) -> Self {
         let file = file.to_owned();

@@ -12,7 +12,7 @@ use crate::cli::EngineArguments;
 use crate::thread::in_thread;
 
 /// The part that we get where there is nothing.
-const PART: &str = "tofu";
+pub(crate) const PART: &str = "tofu";
 
 const ADVICE: &str = "there is no Terraform to run Workspaces with: name OpenTofu or Terraform with --terraform-binary, or \
                       leave Workspaces to Crossplane with --engine=crossplane";
@@ -29,10 +29,13 @@ pub(crate) fn at_hand(arguments: &EngineArguments) -> anyhow::Result<Option<Path
 pub(crate) async fn obtain(arguments: &EngineArguments, progress: Progress) -> anyhow::Result<PathBuf> {
     match at_hand(arguments)? {
         Some(path) => Ok(path),
-        None => in_thread(move || finder()?.find(PART, &progress).map_err(anyhow::Error::from))
-            .await?
-            .context(ADVICE),
+        None => in_thread(move || fetch(&progress)).await?,
     }
+}
+
+/// OpenTofu, downloaded or built.
+pub(crate) fn fetch(progress: &Progress) -> anyhow::Result<PathBuf> {
+    finder()?.find(PART, progress).context(ADVICE)
 }
 
 /// As [`obtain`], but a pod, which would begin anew after every restart, gets nothing.

@@ -1,20 +1,29 @@
 //! The control plane as seen from asynchronous code: its calls block, so each has a thread of its own.
 
-use std::fs;
 use std::future;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use capt_local::{ControlPlane, ControlPlaneOptions, Helper, Parts, UnexpectedExit};
+use capt_local::{ControlPlane, ControlPlaneOptions, Helper, Parts, Progress, UnexpectedExit, Versions};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::oneshot;
 
-use crate::printer::Printer;
+use super::record::Process;
+use crate::log_lines::last_lines;
 use crate::signals::Stop;
 use crate::thread::{in_thread, spawn};
 
-/// How much of a dead process's log is shown.
-const LOG_LINES: usize = 12;
+/// Gets the parts; `None` when told to stop meanwhile. Where that fails, these others are named too.
+pub(super) async fn parts(
+    others: &'static [&'static str],
+    progress: Progress,
+    stop: &Stop,
+) -> anyhow::Result<Option<Parts>> {
+    let parts = in_thread(move || Parts::find_beside(others, &progress));
+    // Getting the parts may take minutes, and what is half made is not used: nothing is lost by leaving.
+    let Some(parts) = stop.requested.run_until_cancelled(parts).await else { return Ok(None) };
+    Ok(Some(parts??))
+}
 
 /// A control plane that runs.
 pub(super) struct Running {
@@ -24,21 +33,15 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Gets the parts and starts them; `None` when told to stop meanwhile.
+    /// Starts the parts; `None` when told to stop meanwhile.
     pub(super) async fn start(
         directory: PathBuf,
-        printer: Printer,
+        parts: Parts,
+        progress: Progress,
         stop: &Stop,
     ) -> anyhow::Result<Option<Self>> {
-        let progress = printer.progress();
-        let parts = in_thread(move || Parts::find(&progress));
-        // Getting the parts may take minutes, and what is half made is not used: nothing is lost by leaving.
-        let Some(parts) = stop.requested.run_until_cancelled(parts).await else { return Ok(None) };
-        let parts = parts??;
-
         let helper = Helper::current_exe().context("finding the path of this program")?;
         let options = ControlPlaneOptions::new(directory, helper);
-        let progress = printer.progress();
         let start = {
             let parts = parts.clone();
             in_thread(move || ControlPlane::start(&parts, &options, &progress))
@@ -65,6 +68,18 @@ impl Running {
     /// What it was started from.
     pub(super) fn parts(&self) -> &Parts {
         &self.parts
+    }
+
+    /// The programs that run now.
+    pub(super) fn processes(&self) -> Vec<Process> {
+        let Versions { kubernetes, etcd } = &self.parts.versions;
+        let version = |name: &str| match name {
+            "supervisor" => env!("CARGO_PKG_VERSION"),
+            "etcd" => etcd,
+            _ => kubernetes,
+        };
+        let processes = self.control_plane.processes().into_iter();
+        processes.map(|(name, pid)| Process { version: version(&name).to_owned(), name, pid }).collect()
     }
 
     /// Returns when a process of the control plane has ended, with what it said last.
@@ -97,13 +112,4 @@ impl Running {
         }
         let _ = stopped.await;
     }
-}
-
-/// The last lines of a log, if there are any.
-fn last_lines(log: &Path) -> Option<String> {
-    let content = fs::read(log).ok()?;
-    let content = String::from_utf8_lossy(&content);
-    let lines: Vec<&str> = content.lines().collect();
-    let last = lines[lines.len().saturating_sub(LOG_LINES)..].join("\n");
-    (!last.is_empty()).then_some(last)
 }

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::capt;
+use crate::{capt, told};
 
 /// What was printed, and what was logged.
 fn demo(directory: &Path, arguments: &[&str]) -> (Value, String) {
@@ -26,6 +26,9 @@ fn a_first_cluster_answers_survives_a_stop_and_is_destroyed() {
     let (first, log) = demo(&home, &["--exit"]);
     assert_eq!(first["cluster"], "demo");
     assert!(first["namespaces"].as_array().unwrap().contains(&Value::from("kube-system")), "{first}");
+    assert_eq!(first["nodes"], json!(["demo-simulated-1", "demo-simulated-2"]));
+    let server = first["server"].as_str().unwrap();
+    assert_eq!(first["notice"], format!("demo was made by Terraform and answers at {server}"));
     let audited: Vec<_> = log.lines().filter(|line| line.contains(r#""target":"audit""#)).collect();
     assert!(audited.iter().any(|line| line.contains("default/demo-kubeconfig")), "{log}");
     let kubeconfig = std::fs::read_to_string(first["kubeconfig"].as_str().unwrap()).unwrap();
@@ -38,8 +41,18 @@ fn a_first_cluster_answers_survives_a_stop_and_is_destroyed() {
     assert_eq!(second, first, "the same cluster, which answers again");
     assert_eq!(std::fs::read_to_string(first["kubeconfig"].as_str().unwrap()).unwrap(), kubeconfig);
 
+    assert_that_nothing_is_lost(&home);
     let (deleted, _) = demo(&home, &["--delete"]);
     assert_eq!(deleted["deleted"], "demo");
     let left = std::fs::read_dir(home.join("workloads")).unwrap().count();
     assert_eq!(left, 0, "nothing is left of the cluster");
+}
+
+/// The data is the only thing that knows of the infrastructure.
+fn assert_that_nothing_is_lost(home: &Path) {
+    let error = told(capt().args(["down", "--purge", "--yes", "--dir"]).arg(home), 1);
+    assert!(error.contains("there is infrastructure that only the data in"), "{error}");
+    for line in ["Workspace demo-eks-controlplane", "Workspace demo-vpc", "Cluster default/demo"] {
+        assert!(error.contains(&format!("\n  {line}\n")), "{error}");
+    }
 }

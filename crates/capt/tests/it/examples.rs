@@ -1,5 +1,7 @@
 //! What the README promises: the examples become infrastructure with outputs, and go away again.
 
+mod files;
+
 use std::fs;
 use std::path::Path;
 
@@ -117,7 +119,7 @@ async fn assert_that_nothing_is_left(client: &Client) {
     }
 }
 
-fn stop(home: &mut Home, place: &Place) {
+pub(crate) fn stop(home: &mut Home, place: &Place) {
     home.signal(Signal::TERM).unwrap();
     assert_eq!(home.wait(STOPPED_WITHIN).unwrap().code(), Some(0), "{}", place.messages());
     assert_eq!(processes_in(&place.directory()).unwrap(), []);

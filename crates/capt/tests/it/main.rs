@@ -3,26 +3,37 @@
 
 mod addons_init;
 mod addons_values;
+mod approve;
+mod archive;
 mod compat;
+mod completion;
 mod crds;
 mod demo;
+mod doctor;
 mod engine;
 mod examples;
 mod leaks;
+mod lifecycle;
 mod manager;
 mod migrate;
+mod overview;
 mod reconcile;
+mod runs;
+mod state;
+mod terminal;
 mod up;
 mod usage;
 mod validate;
 mod version;
+mod way;
 mod workload;
 
 use assert_cmd::Command;
 
 /// What `capt` listens to.
-const VARIABLES: [&str; 6] = [
+const VARIABLES: [&str; 7] = [
     "CAPT_ADDON_WEBHOOK",
+    "CAPT_BACKUP_PASSPHRASE",
     "CAPT_LOG",
     "KUBECONFIG",
     "KUBERNETES_SERVICE_HOST",

@@ -3,7 +3,7 @@
 mod bad_input;
 mod interrupted;
 mod running_release;
-mod stage;
+pub(crate) mod stage;
 mod terraform;
 
 use capt_api::names::annotation;

@@ -172,13 +172,11 @@ fn what_is_not_there_is_told(#[case] path: &str, #[case] expected: &str) {
 }
 
 #[test]
-fn every_example_passes_and_so_does_what_we_generate() {
+fn all_examples_beside_each_other_pass_and_so_does_what_we_generate() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let examples = fs::read_dir(root.join("examples")).unwrap().map(|entry| entry.unwrap().path());
-    let examples: Vec<_> = examples.filter(|path| path.is_dir()).collect();
-    assert!(examples.len() >= 3, "{examples:?}");
-    for path in examples.into_iter().chain([root.join("examples"), root.join("config")]) {
-        let output = capt().args(["validate", "--strict", "-f"]).arg(&path).output().unwrap();
+    for path in ["examples", "config"] {
+        let arguments = ["validate", "--strict", "--elsewhere", "ConfigMap/eks-flux-install", "-f"];
+        let output = capt().args(arguments).arg(root.join(path)).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
     }
 }

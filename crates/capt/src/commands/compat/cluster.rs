@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 use capt_api::names::{RESOURCE_SET_SECRET_TYPE, group};
 use capt_api::resource_set::{ResourceKind, ResourceReference};
 use capt_api::{AddonStack, CAPTControlPlane, Cluster, ClusterResourceSet};
 use capt_core::addon::route::{Route, route};
 use capt_core::compatibility::{Product, Version};
 use capt_core::manifest::{self, Manifest};
-use capt_core::name::{is_namespace_name, is_object_name};
+use capt_core::name::is_object_name;
 use capt_core::selector;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{Api, ListParams};
@@ -36,11 +36,7 @@ pub(super) async fn read(
     printer: Printer,
 ) -> anyhow::Result<Found> {
     let client = connection::find_for_person(connection).await?.client;
-    let namespace = namespace.unwrap_or_else(|| client.default_namespace().to_owned());
-    ensure!(
-        is_namespace_name(&namespace),
-        "`{namespace}` is no name of a namespace: write one with --namespace"
-    );
+    let namespace = connection::namespace(&client, namespace)?;
     let clusters: Api<Cluster> = Api::namespaced(client.clone(), &namespace);
     let cluster = clusters.get_opt(name).await.with_context(|| format!("reading Cluster `{name}`"))?;
     let Some(cluster) = cluster else {

@@ -14,12 +14,13 @@ use super::{NAME, NAMESPACE};
 
 const TEMPLATES: &str = include_str!("../../../../../examples/demo/template.yaml");
 const CLUSTER: &str = include_str!("../../../../../examples/demo/cluster.yaml");
+const ADDONS: &str = include_str!("../../../../../examples/demo/addons.yaml");
 /// Whoever edits the objects afterwards has conflicts with this one only.
 const FIELD_MANAGER: &str = "capt-demo";
 
 /// Applies all of them.
 pub(super) async fn put(client: &Client, home: &Path) -> anyhow::Result<()> {
-    for mut object in read(&[TEMPLATES, CLUSTER])? {
+    for mut object in read(&[TEMPLATES, ADDONS, CLUSTER])? {
         if object.types.as_ref().is_some_and(|types| types.kind == "WorkspaceTemplate") {
             tell_home(&mut object, home)?;
         }
@@ -28,7 +29,7 @@ pub(super) async fn put(client: &Client, home: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Deletes the Cluster, and with it everything but the templates.
+/// Deletes the Cluster, and with it everything but the templates and the stack.
 pub(super) async fn delete(client: &Client) -> anyhow::Result<()> {
     let clusters: Api<Cluster> = Api::namespaced(client.clone(), NAMESPACE);
     match clusters.delete(NAME, &DeleteParams::default()).await {
@@ -87,12 +88,22 @@ mod tests {
 
     #[test]
     fn the_objects_of_the_demo_can_be_read_and_know_their_home() {
-        let mut objects = read(&[TEMPLATES, CLUSTER]).unwrap();
+        let mut objects = read(&[TEMPLATES, ADDONS, CLUSTER]).unwrap();
         let kinds: Vec<_> =
             objects.iter().map(|object| object.types.as_ref().unwrap().kind.clone()).collect();
         assert_eq!(
             kinds,
-            ["WorkspaceTemplate", "WorkspaceTemplate", "Cluster", "CAPTCluster", "CAPTControlPlane"]
+            [
+                "WorkspaceTemplate",
+                "WorkspaceTemplate",
+                "AddonStack",
+                "ConfigMap",
+                "ConfigMap",
+                "ConfigMap",
+                "Cluster",
+                "CAPTCluster",
+                "CAPTControlPlane"
+            ]
         );
         tell_home(&mut objects[0], Path::new("/data")).unwrap();
         let vars = &objects[0].data["spec"]["template"]["spec"]["forProvider"]["vars"];

@@ -19,19 +19,19 @@ const MOST: usize = 10_000;
 const DEEPEST: usize = 64;
 
 /// A file that was read, or why its content is of no use.
-pub(in crate::commands) struct Read {
+pub(crate) struct Read {
     name: String,
     content: Result<String, &'static str>,
 }
 
 impl Read {
     /// The file, if it can be looked at.
-    pub(in crate::commands) fn as_file(&self) -> Option<File<'_>> {
+    pub(crate) fn as_file(&self) -> Option<File<'_>> {
         self.content.as_deref().ok().map(|text| File { name: &self.name, text })
     }
 
     /// What is wrong with the whole of it.
-    pub(in crate::commands) fn problem(&self) -> Option<Finding> {
+    pub(crate) fn problem(&self) -> Option<Finding> {
         self.content.as_ref().err().map(|message| Finding {
             file: self.name.clone(),
             position: Position { line: 1, column: 1 },
@@ -43,7 +43,7 @@ impl Read {
 }
 
 /// Reads everything that is named, each file once, in order.
-pub(in crate::commands) fn read(named: &[PathBuf]) -> anyhow::Result<Vec<Read>> {
+pub(crate) fn read(named: &[PathBuf]) -> anyhow::Result<Vec<Read>> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for path in named {
         if path != Path::new(STANDARD_INPUT) && path.is_dir() {

@@ -28,7 +28,7 @@ use tokio::task::JoinHandle;
 use crate::up::CAPT;
 
 /// A module with a release.
-pub(super) const MODULE: &str = r#"# The cluster.
+pub(crate) const MODULE: &str = r#"# The cluster.
 resource "terraform_data" "eks" {
   input = "prod" # its name
 }
@@ -49,7 +49,7 @@ resource "terraform_data" "queue" {
 "#;
 
 /// The same without the release.
-pub(super) const EDITED: &str = r#"# The cluster.
+pub(crate) const EDITED: &str = r#"# The cluster.
 resource "terraform_data" "eks" {
   input = "prod" # its name
 }
@@ -64,7 +64,7 @@ output "cluster_name" {
 "#;
 
 /// A state with a release.
-pub(super) fn state() -> Value {
+pub(crate) fn state() -> Value {
     json!({
         "version": 4, "terraform_version": "1.11.4", "serial": 7, "lineage": "l", "outputs": {},
         "resources": [
@@ -83,9 +83,9 @@ pub(super) fn state() -> Value {
     })
 }
 
-pub(super) struct Stage {
-    pub(super) namespace: String,
-    pub(super) client: Client,
+pub(crate) struct Stage {
+    pub(crate) namespace: String,
+    pub(crate) client: Client,
     /// The namespace of the template.
     home: String,
     directory: TempDir,
@@ -93,7 +93,7 @@ pub(super) struct Stage {
 
 impl Stage {
     /// A use of a template in a namespace of its own.
-    pub(super) async fn set() -> Self {
+    pub(crate) async fn set() -> Self {
         let stage = Self::bare().await;
         stage.put_template("eks", MODULE).await;
         stage.put_use(&state()).await;
@@ -101,7 +101,7 @@ impl Stage {
     }
 
     /// A namespace in which nothing is.
-    pub(super) async fn bare() -> Self {
+    pub(crate) async fn bare() -> Self {
         let cluster = TestCluster::shared().await;
         cluster
             .apply_crds(&[own(), foreign(Foreign::Terraform), foreign(Foreign::ClusterApi)].concat())
@@ -113,38 +113,38 @@ impl Stage {
     }
 
     /// Another namespace with a use of the same template.
-    pub(super) async fn put_use_elsewhere(&self) -> Self {
+    pub(crate) async fn put_use_elsewhere(&self) -> Self {
         let mut other = Self::bare().await;
         other.home.clone_from(&self.home);
         other.put_use(&state()).await;
         other
     }
 
-    pub(super) fn api<K>(&self) -> Api<K>
+    pub(crate) fn api<K>(&self) -> Api<K>
     where
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
     {
         Api::namespaced(self.client.clone(), &self.namespace)
     }
 
-    pub(super) fn applies(&self) -> Api<WorkspaceTemplateApply> {
+    pub(crate) fn applies(&self) -> Api<WorkspaceTemplateApply> {
         self.api()
     }
 
-    pub(super) fn apply_name(&self) -> String {
+    pub(crate) fn apply_name(&self) -> String {
         format!("{}-apply", self.workspace_name())
     }
 
     /// Workspaces have no namespaces.
-    pub(super) fn workspace_name(&self) -> String {
+    pub(crate) fn workspace_name(&self) -> String {
         format!("{}-prod", self.namespace)
     }
 
-    pub(super) fn state_name(&self) -> String {
+    pub(crate) fn state_name(&self) -> String {
         format!("tfstate-{}-capt", self.workspace_name())
     }
 
-    pub(super) async fn create<K>(&self, object: Value) -> K
+    pub(crate) async fn create<K>(&self, object: Value) -> K
     where
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
             + Clone
@@ -159,7 +159,7 @@ impl Stage {
         self.api::<K>().create(&PostParams::default(), &object).await.unwrap()
     }
 
-    pub(super) async fn put_template(&self, name: &str, module: &str) {
+    pub(crate) async fn put_template(&self, name: &str, module: &str) {
         let spec = json!({ "forProvider": { "source": "Inline", "module": module } });
         self.create::<WorkspaceTemplate>(
             json!({ "metadata": { "name": name }, "spec": { "template": { "spec": spec } } }),
@@ -168,7 +168,7 @@ impl Stage {
     }
 
     /// An apply of the template, its Workspace with this state, and a Cluster.
-    pub(super) async fn put_use(&self, state: &Value) {
+    pub(crate) async fn put_use(&self, state: &Value) {
         self.create::<Cluster>(json!({ "metadata": { "name": "prod" }, "spec": {} })).await;
         self.create::<WorkspaceTemplateApply>(json!({
             "metadata": { "name": self.apply_name(), "labels": { label::CLUSTER_NAME: "prod" } },
@@ -193,12 +193,12 @@ impl Stage {
         self.workspaces().create(&PostParams::default(), &workspace).await.unwrap();
     }
 
-    pub(super) fn workspaces(&self) -> Api<Workspace> {
+    pub(crate) fn workspaces(&self) -> Api<Workspace> {
         Api::all(self.client.clone())
     }
 
     /// A state as Terraform keeps it.
-    pub(super) async fn put_state(&self, text: &[u8]) {
+    pub(crate) async fn put_state(&self, text: &[u8]) {
         let labels = json!({
             "tfstate": "true", "tfstateSecretSuffix": "capt", "tfstateWorkspace": self.workspace_name(),
             "app.kubernetes.io/managed-by": "terraform",
@@ -209,47 +209,47 @@ impl Stage {
         self.create::<Secret>(json!({ "metadata": metadata, "data": data })).await;
     }
 
-    pub(super) async fn state(&self) -> Value {
+    pub(crate) async fn state(&self) -> Value {
         let secret = self.api::<Secret>().get(&self.state_name()).await.unwrap();
         serde_json::from_slice(&gunzip(&secret.data.unwrap()["tfstate"].0)).unwrap()
     }
 
-    pub(super) async fn apply(&self) -> WorkspaceTemplateApply {
+    pub(crate) async fn apply(&self) -> WorkspaceTemplateApply {
         self.applies().get(&self.apply_name()).await.unwrap()
     }
 
-    pub(super) async fn workspace(&self) -> Workspace {
+    pub(crate) async fn workspace(&self) -> Workspace {
         self.workspaces().get(&self.workspace_name()).await.unwrap()
     }
 
     /// The module of the template.
-    pub(super) async fn module(&self) -> String {
+    pub(crate) async fn module(&self) -> String {
         let templates: Api<WorkspaceTemplate> = Api::namespaced(self.client.clone(), &self.home);
         let template = templates.get("eks").await.unwrap();
         template.spec.template.spec["forProvider"]["module"].as_str().unwrap().to_owned()
     }
 
-    pub(super) async fn change_apply(&self, patch: Value) {
+    pub(crate) async fn change_apply(&self, patch: Value) {
         let parameters = PatchParams::default();
         self.applies().patch(&self.apply_name(), &parameters, &Patch::Merge(patch)).await.unwrap();
     }
 
-    pub(super) async fn change_apply_status(&self, patch: Value) {
+    pub(crate) async fn change_apply_status(&self, patch: Value) {
         let parameters = PatchParams::default();
         self.applies().patch_status(&self.apply_name(), &parameters, &Patch::Merge(patch)).await.unwrap();
     }
 
-    pub(super) async fn annotate_apply(&self, key: &str, value: Value) {
+    pub(crate) async fn annotate_apply(&self, key: &str, value: Value) {
         self.change_apply(json!({ "metadata": { "annotations": { key: value } } })).await;
     }
 
-    pub(super) async fn annotate_workspace(&self, key: &str, value: Value) {
+    pub(crate) async fn annotate_workspace(&self, key: &str, value: Value) {
         let patch = Patch::Merge(json!({ "metadata": { "annotations": { key: value } } }));
         self.workspaces().patch(&self.workspace_name(), &PatchParams::default(), &patch).await.unwrap();
     }
 
     /// Tells of a run as the engine does.
-    pub(super) async fn put_run(&self, run: Value) {
+    pub(crate) async fn put_run(&self, run: Value) {
         let patch = Patch::Merge(json!({ "status": { "engine": { "run": run } } }));
         self.workspaces()
             .patch_status(&self.workspace_name(), &PatchParams::default(), &patch)
@@ -258,7 +258,7 @@ impl Stage {
     }
 
     /// Does what the manager does with an apply that is not paused: carries the template to the Workspace.
-    pub(super) fn play_manager(&self) -> JoinHandle<()> {
+    pub(crate) fn play_manager(&self) -> JoinHandle<()> {
         let (applies, workspaces) = (self.applies(), self.workspaces());
         let templates: Api<WorkspaceTemplate> = Api::namespaced(self.client.clone(), &self.home);
         let name = self.workspace_name();
@@ -279,27 +279,39 @@ impl Stage {
         })
     }
 
-    fn kubeconfig(&self) -> PathBuf {
+    /// Any verb, with what it printed as data.
+    pub(crate) async fn capt(&self, arguments: &[&str]) -> (Option<i32>, Value, String) {
+        ended(verb(&self.kubeconfig(), "json", arguments).spawn().unwrap()).await
+    }
+
+    /// Any verb, with what people see.
+    pub(crate) async fn seen(&self, arguments: &[&str]) -> String {
+        let child = verb(&self.kubeconfig(), "human", arguments).spawn().unwrap();
+        let output = tokio::task::spawn_blocking(|| child.wait_with_output()).await.unwrap().unwrap();
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+    }
+
+    pub(crate) fn kubeconfig(&self) -> PathBuf {
         self.directory.path().join("kubeconfig")
     }
 
-    pub(super) fn start(&self, arguments: &[&str]) -> Child {
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
         command(&self.kubeconfig(), &self.namespace, "json", arguments).spawn().unwrap()
     }
 
-    pub(super) async fn migrate(&self, arguments: &[&str]) -> (Option<i32>, Value, String) {
+    pub(crate) async fn migrate(&self, arguments: &[&str]) -> (Option<i32>, Value, String) {
         ended(self.start(arguments)).await
     }
 
     /// What people see.
-    pub(super) async fn shown(&self, arguments: &[&str]) -> String {
+    pub(crate) async fn shown(&self, arguments: &[&str]) -> String {
         let child = command(&self.kubeconfig(), &self.namespace, "human", arguments).spawn().unwrap();
         let output = tokio::task::spawn_blocking(|| child.wait_with_output()).await.unwrap().unwrap();
         String::from_utf8(output.stdout).unwrap()
     }
 
     /// The versions of everything that there is.
-    pub(super) async fn versions(&self) -> BTreeMap<String, String> {
+    pub(crate) async fn versions(&self) -> BTreeMap<String, String> {
         let mut versions = BTreeMap::new();
         let parameters = ListParams::default();
         let mut note = |kind: &str, metadata: kube::api::ObjectMeta| {
@@ -335,14 +347,14 @@ impl Stage {
     }
 
     /// The release is in no state and in no module, its Cluster has the label, and nothing is paused or locked.
-    pub(super) async fn assert_migrated(&self) {
+    pub(crate) async fn assert_migrated(&self) {
         assert_eq!(self.module().await, EDITED);
         self.assert_state_migrated().await;
         let cluster = self.api::<Cluster>().get("prod").await.unwrap();
         assert_eq!(cluster.labels()["karpenter.sh/enabled"], "true");
     }
 
-    pub(super) async fn assert_state_migrated(&self) {
+    pub(crate) async fn assert_state_migrated(&self) {
         let mut wanted = state();
         wanted["serial"] = json!(8);
         wanted["resources"].as_array_mut().unwrap().remove(0);
@@ -366,30 +378,35 @@ impl Stage {
     }
 }
 
-/// `capt migrate helm-release karpenter`.
-pub(super) fn command(kubeconfig: &Path, namespace: &str, form: &str, arguments: &[&str]) -> Command {
+/// A verb with these arguments, at no terminal.
+pub(crate) fn verb(kubeconfig: &Path, form: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(CAPT);
-    command.args(["--output", form, "migrate", "helm-release", "karpenter"]).args(arguments);
-    command.args(["--namespace", namespace, "--kubeconfig"]).arg(kubeconfig);
+    command.args(["--output", form]).args(arguments).arg("--kubeconfig").arg(kubeconfig);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
+/// `capt migrate helm-release karpenter`.
+pub(crate) fn command(kubeconfig: &Path, namespace: &str, form: &str, arguments: &[&str]) -> Command {
+    let release = ["migrate", "helm-release", "karpenter", "--namespace", namespace];
+    verb(kubeconfig, form, &[&release[..], arguments].concat())
+}
+
 /// The code that a run ended with, what it printed and what it told.
-pub(super) async fn ended(child: Child) -> (Option<i32>, Value, String) {
+pub(crate) async fn ended(child: Child) -> (Option<i32>, Value, String) {
     let Output { status, stdout, stderr } =
         tokio::task::spawn_blocking(|| child.wait_with_output()).await.unwrap().unwrap();
     let printed = serde_json::from_slice(&stdout).unwrap_or_default();
     (status.code(), printed, String::from_utf8(stderr).unwrap())
 }
 
-pub(super) fn gzip(text: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(text).unwrap();
     encoder.finish().unwrap()
 }
 
-pub(super) fn gunzip(packed: &[u8]) -> Vec<u8> {
+pub(crate) fn gunzip(packed: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     GzDecoder::new(packed).read_to_end(&mut text).unwrap();
     text

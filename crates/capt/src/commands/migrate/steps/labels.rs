@@ -7,8 +7,8 @@ use kube::{Api, ResourceExt};
 use serde_json::json;
 
 use super::Work;
+use crate::commands::migrate::WRITER;
 use crate::commands::migrate::mark::Mark;
-use crate::commands::migrate::write;
 
 /// Puts the labels on each Cluster of which a release has left its state.
 pub(super) async fn put(work: &Work<'_>) -> anyhow::Result<()> {
@@ -23,12 +23,13 @@ pub(super) async fn put(work: &Work<'_>) -> anyhow::Result<()> {
         let clusters: Api<Cluster> = Api::namespaced(work.client.clone(), &key.namespace);
         let doing = format!("labelling Cluster `{}/{cluster}`", key.namespace);
         let labels = &work.request.labels;
-        write::change(&clusters, &cluster, &doing, |cluster| {
-            let lacking: BTreeMap<_, _> =
-                labels.iter().filter(|(key, _)| !cluster.labels().contains_key(*key)).collect();
-            Ok((!lacking.is_empty()).then(|| json!({ "metadata": { "labels": lacking } })))
-        })
-        .await?;
+        WRITER
+            .change(&clusters, &cluster, &doing, |cluster| {
+                let lacking: BTreeMap<_, _> =
+                    labels.iter().filter(|(key, _)| !cluster.labels().contains_key(*key)).collect();
+                Ok((!lacking.is_empty()).then(|| json!({ "metadata": { "labels": lacking } })))
+            })
+            .await?;
     }
     Ok(())
 }

@@ -11,9 +11,9 @@ use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 
 use super::Work;
+use crate::commands::migrate::WRITER;
 use crate::commands::migrate::mark::{Mark, is_paused, is_workspace_paused};
 use crate::commands::migrate::survey::{Subject, is_held};
-use crate::commands::migrate::write;
 
 /// Lifts the pause of each apply, and that of its Workspace as soon as the edited module is there. What somebody else has
 /// paused stays so, and is told.
@@ -41,12 +41,13 @@ fn annotated(key: &str, value: &Value) -> Value {
 async fn lift(work: &Work<'_>, subject: &Subject) -> anyhow::Result<()> {
     let key = &subject.key;
     let doing = format!("lifting the pause of WorkspaceTemplateApply `{key}`");
-    write::change(&applies(work, subject), &key.name, &doing, |apply| {
-        let ours = Mark::of(apply)?.is_some_and(|mark| mark.paused) && is_paused(apply);
-        Ok(ours.then(|| annotated(annotation::PAUSED, &Value::Null)))
-    })
-    .await
-    .map(drop)
+    WRITER
+        .change(&applies(work, subject), &key.name, &doing, |apply| {
+            let ours = Mark::of(apply)?.is_some_and(|mark| mark.paused) && is_paused(apply);
+            Ok(ours.then(|| annotated(annotation::PAUSED, &Value::Null)))
+        })
+        .await
+        .map(drop)
 }
 
 /// Lifts the pause of a Workspace, and takes the note off its apply; what is left to do, if that is not possible yet.
@@ -63,18 +64,20 @@ async fn finish(work: &Work<'_>, subject: &Subject) -> anyhow::Result<Option<Str
             return Ok(Some(left));
         }
         let workspaces: Api<Workspace> = Api::all(work.client.clone());
-        write::change(&workspaces, &name, &format!("lifting the pause of Workspace `{name}`"), |workspace| {
-            let paused = is_workspace_paused(workspace);
-            Ok(paused.then(|| annotated(annotation::CROSSPLANE_PAUSED, &Value::Null)))
-        })
-        .await?;
+        WRITER
+            .change(&workspaces, &name, &format!("lifting the pause of Workspace `{name}`"), |workspace| {
+                let paused = is_workspace_paused(workspace);
+                Ok(paused.then(|| annotated(annotation::CROSSPLANE_PAUSED, &Value::Null)))
+            })
+            .await?;
     }
     let doing = format!("taking the note off WorkspaceTemplateApply `{key}`");
-    write::change(&applies(work, subject), &key.name, &doing, |apply| {
-        let noted = apply.annotations().contains_key(annotation::MIGRATION);
-        Ok(noted.then(|| annotated(annotation::MIGRATION, &Value::Null)))
-    })
-    .await?;
+    WRITER
+        .change(&applies(work, subject), &key.name, &doing, |apply| {
+            let noted = apply.annotations().contains_key(annotation::MIGRATION);
+            Ok(noted.then(|| annotated(annotation::MIGRATION, &Value::Null)))
+        })
+        .await?;
     Ok(None)
 }
 

@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use anyhow::{Context as _, bail};
 use capt_api::names::annotation;
 use capt_api::{Workspace, WorkspaceTemplateApply};
-use capt_controller::migration::{Content, Seen, StateOf};
+use capt_controller::by_hand::{Content, Purpose, Seen, StateOf};
 use capt_core::migration::state::{self, Forgotten};
 use kube::Api;
 use serde_json::json;
 
 use super::Work;
+use crate::commands::migrate::WRITER;
 use crate::commands::migrate::mark::Mark;
 use crate::commands::migrate::survey::Subject;
-use crate::commands::migrate::{lock, write};
+use crate::commands::state_lock;
 
 /// Another Terraform may be at work on the state, by hand.
 const ATTEMPTS: usize = 5;
@@ -34,7 +35,7 @@ pub(super) async fn release(work: &Work<'_>) -> anyhow::Result<()> {
         let Some(workspace) = &subject.workspace else { continue };
         let state = StateOf::new(work.client, workspace, &subject.apply);
         if state.holder().await?.is_some_and(|holder| holder.alike.is_some()) {
-            let lock = lock::take(&state, work.request.timeout, work.printer).await?;
+            let lock = state_lock::take(&state, Purpose::Migrate, work.request.timeout, work.printer).await?;
             state.unlock(lock).await?;
         }
     }
@@ -50,14 +51,14 @@ async fn forget_in(work: &Work<'_>, subject: &Subject, workspace: &Workspace) ->
         return Ok(());
     }
     note(work, subject, &leaving).await?;
-    let lock = lock::take(&state, work.request.timeout, work.printer).await?;
-    let written = tokio::time::timeout(lock::HELD_FOR, rewrite(&state, &leaving)).await;
+    let lock = state_lock::take(&state, Purpose::Migrate, work.request.timeout, work.printer).await?;
+    let written = tokio::time::timeout(state_lock::HELD_FOR, rewrite(&state, &leaving)).await;
     state.unlock(lock).await?;
     let addresses = written.with_context(|| {
         format!(
             "the state in Secret `{}` could not be written within {} s",
             state.secret(),
-            lock::HELD_FOR.as_secs()
+            state_lock::HELD_FOR.as_secs()
         )
     })??;
     work.printer.message(&format!("{} left the state in Secret `{}`", addresses.join(", "), state.secret()));
@@ -68,19 +69,21 @@ async fn forget_in(work: &Work<'_>, subject: &Subject, workspace: &Workspace) ->
 async fn note(work: &Work<'_>, subject: &Subject, leaving: &[String]) -> anyhow::Result<()> {
     let key = &subject.key;
     let applies: Api<WorkspaceTemplateApply> = Api::namespaced(work.client.clone(), &key.namespace);
-    write::change(
-        &applies,
-        &key.name,
-        &format!("noting on WorkspaceTemplateApply `{key}` what leaves"),
-        |apply| {
-            let mut mark = Mark::of(apply)?.unwrap_or_default();
-            let is_new = mark.add(leaving);
-            Ok(is_new
-                .then(|| json!({ "metadata": { "annotations": { annotation::MIGRATION: mark.text() } } })))
-        },
-    )
-    .await
-    .map(drop)
+    WRITER
+        .change(
+            &applies,
+            &key.name,
+            &format!("noting on WorkspaceTemplateApply `{key}` what leaves"),
+            |apply| {
+                let mut mark = Mark::of(apply)?.unwrap_or_default();
+                let is_new = mark.add(leaving);
+                Ok(is_new.then(
+                    || json!({ "metadata": { "annotations": { annotation::MIGRATION: mark.text() } } }),
+                ))
+            },
+        )
+        .await
+        .map(drop)
 }
 
 /// Writes the state without these addresses; its lock is held.

@@ -7,7 +7,7 @@ use kube::{Api, ResourceExt};
 use serde_json::json;
 
 use super::Work;
-use crate::commands::migrate::{plan, write};
+use crate::commands::migrate::{WRITER, plan};
 
 /// Writes the template without the releases.
 pub(super) async fn edit(work: &Work<'_>) -> anyhow::Result<()> {
@@ -16,7 +16,7 @@ pub(super) async fn edit(work: &Work<'_>) -> anyhow::Result<()> {
     let templates: Api<WorkspaceTemplate> = Api::namespaced(work.client.clone(), &namespace);
     let doing = format!("writing WorkspaceTemplate `{namespace}/{name}`");
     let (which, _) = plan::which(work.survey, work.request);
-    let written = write::change(&templates, &name, &doing, |template| {
+    let written = WRITER.change(&templates, &name, &doing, |template| {
         let text = edited(template, &which)?;
         Ok(text
             .map(|text| json!({ "spec": { "template": { "spec": { "forProvider": { "module": text } } } } })))

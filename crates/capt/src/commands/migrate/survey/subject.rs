@@ -1,18 +1,17 @@
 //! One use of a template.
 
-use anyhow::Context as _;
 use capt_api::names::{annotation, condition};
 use capt_api::workspace_template_apply::UpdatePolicy;
 use capt_api::{Cluster, Workspace, WorkspaceTemplateApply};
-use capt_controller::migration::{Seen, StateOf};
+use capt_controller::by_hand::{Seen, StateOf};
 use capt_core::cause::sentence;
 use capt_core::migration::state::{Inventory, inventory};
-use capt_core::name::is_object_name;
-use capt_core::standing::{self, cluster_name};
-use capt_core::tie::{self, ApplyKey, Belongs};
-use kube::{Api, Client, ResourceExt};
+use capt_core::standing;
+use capt_core::tie::ApplyKey;
+use kube::{Client, ResourceExt};
 
 use crate::commands::migrate::{Request, mark::Mark};
+use crate::commands::target::{cluster_of, workspace_of};
 
 /// A use of the template.
 pub(in crate::commands::migrate) struct Subject {
@@ -46,8 +45,8 @@ impl Subject {
         request: &Request,
     ) -> anyhow::Result<Self> {
         let key = ApplyKey::of(&apply);
-        let workspace = workspace(client, &apply, &key).await?;
-        let cluster = cluster(client, &apply, &key).await?;
+        let workspace = workspace_of(client, &apply).await?;
+        let cluster = cluster_of(client, &apply).await?;
         let is_leaving = apply.metadata.deletion_timestamp.is_some()
             || workspace.as_ref().is_some_and(|workspace| workspace.metadata.deletion_timestamp.is_some());
         let mark = Mark::of(&apply);
@@ -137,29 +136,6 @@ fn elsewhere(apply: &WorkspaceTemplateApply, workspace: &Workspace) -> Option<St
         (None, _) if is_ready => Some(format!("its state is not in a Secret of CAPT's: {by_hand}")),
         (None, _) => None,
     }
-}
-
-async fn workspace(
-    client: &Client,
-    apply: &WorkspaceTemplateApply,
-    key: &ApplyKey,
-) -> anyhow::Result<Option<Workspace>> {
-    let name = tie::workspace_name(apply);
-    let workspaces: Api<Workspace> = Api::all(client.clone());
-    let found = workspaces.get_opt(&name).await.with_context(|| format!("reading Workspace `{name}`"))?;
-    Ok(found.filter(|found| tie::belongs(&found.metadata, key) == Belongs::ToUs))
-}
-
-async fn cluster(
-    client: &Client,
-    apply: &WorkspaceTemplateApply,
-    key: &ApplyKey,
-) -> anyhow::Result<Option<Cluster>> {
-    let Some(name) = cluster_name(&apply.metadata).filter(|name| is_object_name(name)) else {
-        return Ok(None);
-    };
-    let clusters: Api<Cluster> = Api::namespaced(client.clone(), &key.namespace);
-    clusters.get_opt(name).await.with_context(|| format!("reading Cluster `{}/{name}`", key.namespace))
 }
 
 /// Whether an apply is paused by somebody: by its annotation, or by its Cluster.

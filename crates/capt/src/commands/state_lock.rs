@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use capt_controller::migration::{Attempt, Holder, Lock, LockHolder, StateOf};
+use capt_controller::by_hand::{Attempt, Holder, Lock, LockHolder, Purpose, StateOf};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
@@ -11,14 +11,19 @@ use crate::engine;
 use crate::printer::Printer;
 
 /// How long the lock is held at most: whoever holds it longer has stopped writing.
-pub(super) const HELD_FOR: Duration = Duration::from_secs(20);
+pub(crate) const HELD_FOR: Duration = Duration::from_secs(20);
 /// A lock of ours that has not moved for so long has no holder any more.
 const ABANDONED_AFTER: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(300);
 
 /// Takes the lock, once whoever has it lets go of it or is known to be dead.
-pub(super) async fn take(state: &StateOf, timeout: Duration, printer: Printer) -> anyhow::Result<Lock> {
-    let holder = holder();
+pub(crate) async fn take(
+    state: &StateOf,
+    purpose: Purpose,
+    timeout: Duration,
+    printer: Printer,
+) -> anyhow::Result<Lock> {
+    let holder = holder(purpose);
     let begun = Instant::now();
     let mut seen: Option<(LockHolder, Instant)> = None;
     loop {
@@ -68,9 +73,10 @@ fn is_alive(process: u32) -> bool {
     pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
 }
 
-fn holder() -> Holder {
+fn holder(purpose: Purpose) -> Holder {
     let user = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     Holder {
+        purpose,
         user: user.unwrap_or_else(|| "somebody".to_owned()),
         host: engine::host(),
         process: std::process::id(),

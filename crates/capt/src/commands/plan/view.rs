@@ -1,0 +1,205 @@
+//! A plan for programs and for people.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use capt_controller::by_hand::Shown;
+use capt_core::terraform_state::HIDDEN;
+use capt_core::tie::ApplyKey;
+use capt_terraform::{Action, AttributeChange, Change, Plan, REDACTED};
+use serde::Serialize;
+
+use crate::commands::target::Subject;
+
+const ADDED: Style = AnsiColor::Green.on_default();
+const CHANGED: Style = AnsiColor::Yellow.on_default();
+const REMOVED: Style = AnsiColor::Red.on_default();
+const PLAIN: Style = Style::new();
+
+/// Where a plan comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) enum Source {
+    /// It waits for approval.
+    Waiting,
+    /// The last look at reality found it.
+    Drift,
+    /// It was made for this.
+    Fresh,
+}
+
+/// The plan of a Workspace.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PlanView {
+    pub(crate) workspace: String,
+    /// The apply of the Workspace, as `namespace/name`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    apply: Option<String>,
+    source: Source,
+    /// What CAPT says about it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    message: String,
+    pub(crate) hash: String,
+    /// Resources that are made, those that are replaced among them.
+    add: usize,
+    change: usize,
+    /// Resources that are destroyed, those that are replaced among them.
+    destroy: usize,
+    #[serde(flatten)]
+    plan: Option<PlanTree>,
+    /// The plan in CAPT's words, where it is too long to be told otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+/// What a plan would do.
+#[derive(Clone, Debug, Serialize)]
+struct PlanTree {
+    changes: Vec<Change>,
+    outputs: Vec<capt_terraform::OutputChange>,
+    /// Resources that somebody changed outside of Terraform.
+    drift: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl PlanView {
+    pub(super) fn new(subject: &Subject, source: Source, message: &str, shown: Shown) -> Self {
+        let apply = subject.apply.as_ref().map(|apply| ApplyKey::of(apply).to_string());
+        Self::of(subject.name(), apply, source, message, shown)
+    }
+
+    fn of(workspace: String, apply: Option<String>, source: Source, message: &str, shown: Shown) -> Self {
+        let Shown { hash, text, plan } = shown;
+        let count = |action| plan.as_ref().map_or(0, |plan| plan.count(action));
+        let (replaced, text) = (count(Action::Replace), plan.is_none().then_some(text));
+        Self {
+            workspace,
+            apply,
+            source,
+            message: message.to_owned(),
+            hash,
+            add: count(Action::Create) + replaced,
+            change: count(Action::Update),
+            destroy: count(Action::Delete) + replaced,
+            plan: plan.map(PlanTree::of),
+            text,
+        }
+    }
+
+    /// Whether something would change.
+    pub(crate) fn changes(&self) -> bool {
+        let is_empty = |plan: &PlanTree| plan.changes.is_empty() && plan.outputs.is_empty();
+        self.plan.as_ref().is_none_or(|plan| !is_empty(plan))
+    }
+
+    /// The same for people.
+    pub(crate) fn sentences(&self) -> String {
+        let Self { workspace, source, message, hash, .. } = self;
+        let short = hash.get(..16).unwrap_or(hash);
+        let mut text = match source {
+            Source::Waiting if message.is_empty() => {
+                format!("Workspace `{workspace}`: plan {short} waits for approval")
+            }
+            Source::Waiting => format!("Workspace `{workspace}`: {}", reason(message)),
+            Source::Drift => format!("Workspace `{workspace}`: the last look at reality found differences"),
+            Source::Fresh if self.changes() => format!("Workspace `{workspace}`: plan {short}, just made"),
+            Source::Fresh => format!("Workspace `{workspace}`: plan just made"),
+        };
+        text.push('\n');
+        // Writing to a String cannot fail.
+        match (&self.plan, &self.text) {
+            (Some(plan), _) => {
+                plan.write(&mut text);
+                if self.changes() {
+                    let Self { add, change, destroy, .. } = self;
+                    let _ = write!(text, "\nPlan: {add} to add, {change} to change, {destroy} to destroy");
+                } else {
+                    text.push_str("\nNothing to change: the infrastructure is as it should be");
+                }
+            }
+            (None, told) => text.push_str(told.as_deref().unwrap_or_default()),
+        }
+        text
+    }
+}
+
+/// Of what CAPT says about a plan that waits, why it waits: how to read and to approve it is known here.
+fn reason(message: &str) -> &str {
+    let end = [". To read it:", ". To apply it:", ". To destroy by it:"]
+        .iter()
+        .filter_map(|mark| message.find(mark))
+        .min();
+    end.map_or(message, |end| &message[..end])
+}
+
+impl PlanTree {
+    fn of(plan: Plan) -> Self {
+        let Plan { changes, outputs, drift, warnings, hash: _, destroy: _, elsewhere: _ } = plan;
+        let told = |text: String| text.replace(REDACTED, HIDDEN);
+        let attribute = |it: AttributeChange| AttributeChange {
+            before: told(it.before),
+            after: told(it.after),
+            name: it.name,
+        };
+        let changes = changes.into_iter().map(|change| Change {
+            attributes: change.attributes.into_iter().map(attribute).collect(),
+            ..change
+        });
+        Self {
+            changes: changes.collect(),
+            outputs,
+            drift,
+            warnings: warnings.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    fn write(&self, text: &mut String) {
+        let Self { changes, outputs, drift, warnings } = self;
+        // Writing to a String cannot fail.
+        for change in changes {
+            let (sign, style) = sign(change.action);
+            let reason = change.reason.as_deref().map(|reason| format!(" ({})", reason.replace('_', " ")));
+            let _ =
+                write!(text, "\n{style}{sign:>3}{style:#} {}{}", change.address, reason.unwrap_or_default());
+            for attribute in change.attributes.iter().filter(|_| change.action != Action::Delete) {
+                let _ = write!(text, "\n      {}", line(change.action, attribute));
+            }
+        }
+        for output in outputs {
+            let (sign, style) = sign(output.action);
+            let hidden = if output.sensitive { format!(" {HIDDEN}") } else { String::new() };
+            let _ = write!(text, "\n{style}{sign:>3}{style:#} output {}{hidden}", output.name);
+        }
+        if !changes.is_empty() || !outputs.is_empty() {
+            text.push('\n');
+        }
+        if !drift.is_empty() {
+            let _ = write!(text, "\nchanged outside of Terraform: {}\n", drift.join(", "));
+        }
+        for warning in warnings {
+            let _ = write!(text, "\nwarning: {warning}\n");
+        }
+    }
+}
+
+fn line(action: Action, attribute: &AttributeChange) -> String {
+    let AttributeChange { name, before, after } = attribute;
+    match action {
+        Action::Create | Action::Read => format!("{name}: {after}"),
+        _ => format!("{name}: {before} → {after}"),
+    }
+}
+
+fn sign(action: Action) -> (&'static str, Style) {
+    match action {
+        Action::Create => ("+", ADDED),
+        Action::Update => ("~", CHANGED),
+        Action::Replace => ("-/+", REMOVED),
+        Action::Delete => ("-", REMOVED),
+        Action::Read => ("<=", PLAIN),
+        Action::Forget => ("#", PLAIN),
+    }
+}
+
+#[cfg(test)]
+mod tests;
