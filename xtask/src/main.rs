@@ -1,8 +1,10 @@
 //! Chores of the repository.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "chores talk to whoever runs them")]
 
+mod binary;
 mod check;
 mod conformance;
+mod docs;
 mod generate;
 mod repository;
 mod soak;
@@ -10,6 +12,8 @@ mod soak;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use binary::Binary;
 
 /// Chores of the repository.
 #[derive(Debug, Parser)]
@@ -21,10 +25,12 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
-    /// Write everything under config/, and docs/upgrades.md, from the code
-    Generate,
+    /// Write everything under config/, and the generated pages of the book, from the code
+    Generate(Binary),
     /// Fail when one of these files is not what `generate` writes
-    Check,
+    Check(Binary),
+    /// Follow every link of the documentation, and build the book into target/book
+    Docs,
     /// Compare with the real CRDs of Crossplane and Cluster API, the AWS SDK for Go, Flux and the real Cluster API core
     Conformance(conformance::Arguments),
     /// Kill and restart for a while, and see whether anything is lost or left behind
@@ -36,8 +42,9 @@ fn main() -> ExitCode {
         return code;
     }
     let result = match Arguments::parse().chore {
-        Chore::Generate => generate::run(),
-        Chore::Check => check::run(),
+        Chore::Generate(binary) => generate::run(&binary),
+        Chore::Check(binary) => check::run(&binary),
+        Chore::Docs => docs::run(),
         Chore::Conformance(arguments) => conformance::run(&arguments),
         Chore::Soak(arguments) => soak::run(&arguments),
     };

@@ -5,13 +5,11 @@ mod home;
 mod objects;
 
 use std::path::PathBuf;
-use std::process::Command;
-use std::{env, fs};
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use clap::{Args, Subcommand};
 
-use crate::repository::root;
+use crate::binary::Binary;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -44,9 +42,8 @@ struct Common {
     /// What chooses the moments; a new one is chosen and printed by default
     #[arg(long)]
     seed: Option<u64>,
-    /// The binary to run; built first by default
-    #[arg(long, value_name = "FILE")]
-    capt: Option<PathBuf>,
+    #[command(flatten)]
+    binary: Binary,
 }
 
 #[derive(Debug, Args)]
@@ -83,27 +80,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 impl Common {
     /// The binary and the seed, which is printed.
     fn resolve(&self) -> anyhow::Result<(PathBuf, u64)> {
-        let capt = match &self.capt {
-            Some(path) => {
-                fs::canonicalize(path).with_context(|| format!("looking for {}", path.display()))?
-            }
-            None => build()?,
-        };
+        let capt = self.binary.resolve()?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..));
         println!("seed {seed}");
         Ok((capt, seed))
     }
-}
-
-/// Builds the binary beside this one.
-fn build() -> anyhow::Result<PathBuf> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    let status = command.args(["build", "--quiet", "--package", "capt"]).current_dir(root()).status();
-    let status = status.context("running cargo")?;
-    ensure!(status.success(), "cargo build ended with {status}");
-    let here = env::current_exe().context("finding the path of this program")?;
-    let capt = here.with_file_name("capt");
-    ensure!(capt.exists(), "cargo build made no {}", capt.display());
-    Ok(capt)
 }

@@ -1,4 +1,4 @@
-//! `docs/upgrades.md`: which versions go together, and in which order to upgrade, from the table of versions.
+//! The page of versions and upgrades: which versions go together, and in which order to upgrade, from the table of versions.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ const RULES: &str = "\
 ";
 
 pub(super) fn add(files: &mut Files) -> anyhow::Result<()> {
-    files.insert(PathBuf::from("docs/upgrades.md"), guide(Table::embedded())?);
+    files.insert(PathBuf::from("docs/src/guides/upgrades.md"), guide(Table::embedded())?);
     Ok(())
 }
 
