@@ -143,12 +143,12 @@ async fn after_an_earlier_state_was_put_back_nothing_is_destroyed_before_somebod
     let mut stage = EngineStage::without_manager().await;
     let name = put_back(&mut stage).await;
 
-    let pending = stage.pending(&name, "an earlier state was put back").await;
+    let pending = stage.pending(&name, "its state comes from a copy").await;
     assert!(pending.summary.ends_with("1 to destroy"), "{}", pending.summary);
     // A new manager knows it too.
     stage.stop_manager().await;
     let engine = stage.start_recorded().await;
-    let again = stage.pending(&name, "an earlier state was put back").await;
+    let again = stage.pending(&name, "its state comes from a copy").await;
     assert_eq!(again.hash, pending.hash);
     assert!(engine.take().iter().all(|operation| *operation == Operation::Plan));
 
