@@ -1,7 +1,7 @@
 //! Reads what makes up a cluster, and notices when any of it changes.
 //!
-//! [`gather`] gives the facts that `capt_core::overview::overview` makes a tree of; [`changes`] says when to gather again;
-//! [`paint`] gives its lines their colours. Nothing here decides what the facts mean.
+//! [`gather`] gives the facts that `capt_core::overview::overview` makes a tree of; [`changes()`] says when to gather again;
+//! [`paint()`] gives its lines their colours. Nothing here decides what the facts mean.
 
 mod changes;
 mod every;
