@@ -23,8 +23,6 @@ Examples:
 Exit codes: 0 approved, or nothing waits; 1 not approved, or with --wait not applied; 2 bad usage."
 )]
 pub(crate) struct ApproveArguments {
-    #[command(flatten)]
-    pub(crate) target: TargetArguments,
     /// Approve this plan or change and no other: its hash or digest, or at least 12 digits of its beginning
     #[arg(long, value_name = "HASH", value_parser = hash)]
     pub(crate) plan: Option<String>,
@@ -37,6 +35,8 @@ pub(crate) struct ApproveArguments {
     /// How long to wait
     #[arg(long, value_name = "TIME", default_value = "30m", value_parser = time)]
     pub(crate) timeout: Duration,
+    #[command(flatten)]
+    pub(crate) target: TargetArguments,
 }
 
 fn hash(text: &str) -> Result<String, &'static str> {

@@ -23,8 +23,6 @@ Examples:
   capt logs workspace prod-vpc --previous         the run before the last one"
 )]
 pub(crate) struct LogsArguments {
-    #[command(flatten)]
-    pub(crate) target: TargetArguments,
     /// Follow the run that goes on, to its end
     #[arg(long, short, conflicts_with_all = ["run", "previous", "list"])]
     pub(crate) follow: bool,
@@ -40,4 +38,6 @@ pub(crate) struct LogsArguments {
     /// Where the manager works, if it runs on this machine in a directory of its own
     #[arg(long, value_name = "DIR")]
     pub(crate) terraform_directory: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) target: TargetArguments,
 }

@@ -54,14 +54,14 @@ Examples:
   capt state show apply prod-vpc-apply --snapshot 7 --output json"
 )]
 pub(crate) struct StateShowArguments {
-    #[command(flatten)]
-    pub(crate) target: TargetArguments,
     /// The copy with this serial [default: the state as it is now]
     #[arg(long, value_name = "SERIAL")]
     pub(crate) snapshot: Option<u64>,
     /// Only this resource, or all instances of it; can be repeated
     #[arg(long = "address", value_name = "ADDRESS")]
     pub(crate) addresses: Vec<String>,
+    #[command(flatten)]
+    pub(crate) target: TargetArguments,
 }
 
 /// Put a copy of a state back.
@@ -80,8 +80,6 @@ Examples:
   capt approve workspace prod-vpc                 look at what would follow, and approve it"
 )]
 pub(crate) struct StateRestoreArguments {
-    #[command(flatten)]
-    pub(crate) target: TargetArguments,
     /// The copy with this serial
     #[arg(long, value_name = "SERIAL")]
     pub(crate) snapshot: u64,
@@ -91,4 +89,6 @@ pub(crate) struct StateRestoreArguments {
     /// How long to wait for a run to end and for the lock
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = time)]
     pub(crate) timeout: Duration,
+    #[command(flatten)]
+    pub(crate) target: TargetArguments,
 }
