@@ -8,6 +8,7 @@ mod directory;
 mod engine;
 mod exit;
 mod home;
+mod input;
 mod live;
 mod log_lines;
 mod notifications;

@@ -10,6 +10,7 @@ pub mod cause;
 pub mod certificate;
 pub mod clearing;
 pub mod cluster;
+pub mod columns;
 pub mod compatibility;
 pub mod condition;
 pub mod control_plane;

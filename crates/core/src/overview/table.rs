@@ -5,6 +5,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::age::age;
 use super::plain::one_line;
 use super::summary::{AddonCount, Summary};
+use crate::columns::aligned;
 
 /// How much is told of why a cluster is not ready; the rest is for `describe`.
 const LONGEST_REASON: usize = 100;
@@ -14,18 +15,8 @@ pub fn table(clusters: &[Summary], with_namespace: bool, now: Timestamp) -> Stri
     let headings = ["NAMESPACE", "NAME", "READY", "VERSION", "ENDPOINT", "ADD-ONS", "AGE", "WHY"];
     let rows = clusters.iter().map(|cluster| row(cluster, now));
     let rows: Vec<_> = std::iter::once(headings.map(ToOwned::to_owned)).chain(rows).collect();
-    let mut widths = [0; 8];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let line = |row: &[String; 8]| {
-        let cells = row.iter().zip(widths).skip(usize::from(!with_namespace));
-        let cells: Vec<_> = cells.map(|(cell, width)| format!("{cell:width$}")).collect();
-        format!("{}\n", cells.join("   ").trim_end())
-    };
-    rows.iter().map(line).collect()
+    let shown: Vec<_> = rows.iter().map(|row| &row[usize::from(!with_namespace)..]).collect();
+    aligned(&shown, 3).into_iter().map(|line| line + "\n").collect()
 }
 
 fn row(cluster: &Summary, now: Timestamp) -> [String; 8] {

@@ -1,9 +1,7 @@
 //! Manifests in files, and in the `ConfigMaps` and Secrets that files hold.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use base64::Engine as _;
@@ -13,35 +11,20 @@ use capt_api::resource_set::ResourceKind;
 use capt_core::manifest::{self, Invalid, Manifest};
 use serde_json::Value;
 
+use crate::input;
+
 /// What is read of a file: a byte more than the API server lets a `ConfigMap` hold, which is enough to see that it is too much.
 const MOST: u64 = 1_048_576 + 1;
-
-/// How standard input is written among files.
-const STANDARD_INPUT: &str = "-";
 
 /// Every manifest of every file.
 pub(super) fn read(files: &[PathBuf]) -> anyhow::Result<Vec<Manifest>> {
     let mut manifests = Vec::new();
     for file in files {
-        let name = if file == Path::new(STANDARD_INPUT) {
-            "standard input".to_owned()
-        } else {
-            file.display().to_string()
-        };
-        let text = content(file).with_context(|| format!("reading {name}"))?;
+        let name = input::name(file);
+        let text = input::read(file, MOST).with_context(|| format!("reading {name}"))?;
         manifests.extend(of_text(&name, &text)?);
     }
     Ok(manifests)
-}
-
-fn content(file: &Path) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    if file == Path::new(STANDARD_INPUT) {
-        io::stdin().lock().take(MOST).read_to_end(&mut text)?;
-    } else {
-        File::open(file)?.take(MOST).read_to_end(&mut text)?;
-    }
-    Ok(text)
 }
 
 /// The objects of a text, and those that its `ConfigMaps` and Secrets hold.

@@ -1,8 +1,10 @@
 //! What is known of a home, for programs and for people.
 
 use std::fmt::Write as _;
+use std::iter;
 use std::path::PathBuf;
 
+use capt_core::columns::aligned;
 use capt_local::Ports;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -123,15 +125,13 @@ fn table_of(clusters: &[ClusterReport]) -> String {
     if clusters.is_empty() {
         return "\nThere are no clusters in it.\n".to_owned();
     }
-    let name = |cluster: &ClusterReport| format!("{}/{}", cluster.namespace, cluster.name);
-    let width = clusters.iter().map(|cluster| name(cluster).len()).max().unwrap_or_default().max(7) + 3;
-    let mut text = format!("\n{:<width$}READY   MESSAGE\n", "CLUSTER");
-    for cluster in clusters {
+    let row = |cluster: &ClusterReport| {
         let ready = if cluster.ready { "yes" } else { "no" };
-        let line = format!("{:<width$}{ready:<8}{}", name(cluster), cluster.message);
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
-    text
+        [format!("{}/{}", cluster.namespace, cluster.name), ready.to_owned(), cluster.message.clone()]
+    };
+    let headings = ["CLUSTER", "READY", "MESSAGE"].map(ToOwned::to_owned);
+    let rows: Vec<_> = iter::once(headings).chain(clusters.iter().map(row)).collect();
+    format!("\n{}\n", aligned(&rows, 3).join("\n"))
 }
 
 #[cfg(test)]

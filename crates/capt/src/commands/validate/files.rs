@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use capt_core::validation::{File, Finding, Position, Severity};
 
-/// How standard input is written among files.
-const STANDARD_INPUT: &str = "-";
+use crate::input;
 
 /// The most that is read of a file, in bytes.
 const LARGEST: u64 = 16 * 1024 * 1024;
@@ -46,7 +45,7 @@ impl Read {
 pub(crate) fn read(named: &[PathBuf]) -> anyhow::Result<Vec<Read>> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for path in named {
-        if path != Path::new(STANDARD_INPUT) && path.is_dir() {
+        if !input::is_standard(path) && path.is_dir() {
             let before = paths.len();
             collect(path, 0, &mut paths).with_context(|| format!("reading {}", path.display()))?;
             ensure!(paths.len() > before, "{} has no *.yaml, *.yml or *.json in it", path.display());
@@ -87,16 +86,8 @@ fn is_manifest(path: &Path) -> bool {
 }
 
 fn read_one(path: &Path) -> anyhow::Result<Read> {
-    let mut content = Vec::new();
-    let name = if path == Path::new(STANDARD_INPUT) {
-        io::stdin().lock().take(LARGEST + 1).read_to_end(&mut content).context("reading standard input")?;
-        "standard input".to_owned()
-    } else {
-        let name = path.display().to_string();
-        let read = fs::File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut content));
-        read.with_context(|| format!("reading {name}"))?;
-        name
-    };
+    let name = input::name(path);
+    let content = input::read(path, LARGEST + 1).with_context(|| format!("reading {name}"))?;
     let content = if content.len() as u64 > LARGEST {
         Err("this is larger than 16 MiB; split it")
     } else {
