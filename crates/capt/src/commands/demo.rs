@@ -40,8 +40,8 @@ pub(crate) async fn run(arguments: DemoArguments, printer: Printer) -> anyhow::R
         let visit = Box::pin(visit(home, delete, Afterwards::GoesOn, printer));
         return stop.requested.run_until_cancelled(visit).await.unwrap_or(Ok(()));
     }
-    if live::can_redraw() && printer.output() == Output::Human {
-        log_to_file(&directory)?;
+    if printer.output() == Output::Human {
+        log_to_file(&directory, printer)?;
     }
     let afterwards = if exit { Afterwards::Stops } else { Afterwards::UntilCtrlC };
     let own = async |home: Home<'_>| {
@@ -54,13 +54,16 @@ pub(crate) async fn run(arguments: DemoArguments, printer: Printer) -> anyhow::R
     home::run(&home, printer, &stop, own).await
 }
 
-/// The screen is for what the log is about.
-fn log_to_file(directory: &Path) -> anyhow::Result<()> {
+/// What people read is for what the log is about.
+fn log_to_file(directory: &Path, printer: Printer) -> anyhow::Result<()> {
     capt_local::home::prepare(directory)
         .with_context(|| format!("preparing the directory {}", directory.display()))?;
     let log = capt_local::home::log(directory);
     let file = log_lines::begin(&log).with_context(|| format!("opening {}", log.display()))?;
     telemetry::continue_in(file);
+    if !live::can_redraw() {
+        printer.message(&format!("the log is in {}", log.display()));
+    }
     Ok(())
 }
 

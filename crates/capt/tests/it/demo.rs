@@ -42,10 +42,25 @@ fn a_first_cluster_answers_survives_a_stop_and_is_destroyed() {
     assert_eq!(std::fs::read_to_string(first["kubeconfig"].as_str().unwrap()).unwrap(), kubeconfig);
 
     assert_that_nothing_is_lost(&home);
-    let (deleted, _) = demo(&home, &["--delete"]);
-    assert_eq!(deleted["deleted"], "demo");
+    assert_that_people_read_no_log(&home);
     let left = std::fs::read_dir(home.join("workloads")).unwrap().count();
     assert_eq!(left, 0, "nothing is left of the cluster");
+}
+
+/// Destroys the cluster as somebody does who reads what is printed, though not on a terminal.
+fn assert_that_people_read_no_log(home: &Path) {
+    let mut command = capt();
+    command.args(["demo", "--delete", "--dir"]).arg(home).timeout(Duration::from_secs(240));
+    let output = command.assert().success().get_output().clone();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    let (_, log) =
+        told.lines().find_map(|line| line.split_once("the log is in ")).expect("it says where the log is");
+    let log = std::fs::read_to_string(log).unwrap();
+
+    assert!(printed.ends_with("\nCluster `demo` is gone.\n"), "{printed}");
+    assert!(log.contains("run ended"), "{log}");
+    assert!(!told.contains("run ended"), "{told}");
 }
 
 /// The data is the only thing that knows of the infrastructure.
