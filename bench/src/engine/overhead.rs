@@ -180,5 +180,6 @@ fn run(number: u32) -> anyhow::Result<Run> {
         hidden: Vec::new(),
         provider_lock: None,
         plugin_cache: true,
+        earlier_state: capt_terraform::EarlierState::default(),
     })
 }

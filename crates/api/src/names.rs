@@ -98,7 +98,7 @@ pub mod label {
     /// On what the Terraform engine keeps of a Workspace (record, snapshots, plan): the Workspace's name, shortened if long.
     pub const WORKSPACE: &str = "capt.cluster.x-k8s.io/workspace";
     /// On what the Terraform engine keeps of a Workspace: what it is (`state`, `record`, `snapshot`, `plan`, `preview`,
-    /// `access`).
+    /// `candidate`, `access`).
     pub const ROLE: &str = "capt.cluster.x-k8s.io/role";
     /// On an `AddonStackBinding` and on a `ClusterResourceSet` of CAPT's: the name of the `AddonStack`, shortened if it is long.
     pub const STACK: &str = "capt.cluster.x-k8s.io/addon-stack";
@@ -132,6 +132,10 @@ pub mod annotation {
     pub const APPROVE_PLAN: &str = "capt.cluster.x-k8s.io/approve-plan";
     /// On a Workspace: a new value makes a plan that is only shown, whatever the policies say.
     pub const PLAN_REQUESTED_AT: &str = "capt.cluster.x-k8s.io/plan-requested-at";
+    /// On a Workspace: other content that is planned for a request, in place of the Workspace's own: the request, and the uid
+    /// and the version of the Secret that holds the content, with blanks between. It goes through the same checks as that of
+    /// the Workspace, which whoever writes this could change as well.
+    pub const PLAN_CANDIDATE: &str = "capt.cluster.x-k8s.io/plan-candidate";
     /// On a Workspace: `Correct`, `Report` or `Ignore` what was changed behind Terraform's back.
     pub const DRIFT_POLICY: &str = "capt.cluster.x-k8s.io/drift-policy";
     /// On a Workspace: resource types or addresses, separated by commas, that are not destroyed or replaced without approval;

@@ -17,7 +17,6 @@ mod printer;
 mod program;
 mod signals;
 mod telemetry;
-mod terminal;
 mod thread;
 
 use std::process::ExitCode;

@@ -86,7 +86,7 @@ impl Printer {
     /// Where long steps tell how far they are.
     #[expect(clippy::unused_self, reason = "whoever prints was given a printer")]
     pub(crate) fn progress(self) -> Progress {
-        if live::can_redraw() { Progress::stderr() } else { Progress::lines(io::stderr()) }
+        if live::Stream::Messages.can_redraw() { Progress::stderr() } else { Progress::lines(io::stderr()) }
     }
 }
 

@@ -2,20 +2,35 @@
 
 use std::fs::File;
 use std::io::{self, Write, stderr};
+use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anstream::{AutoStream, ColorChoice, StripStream};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{LogArguments, LogFormat};
-use crate::live;
+use crate::{live, log_lines};
 
 /// The client logs every request that fails, also those that we wait for, and the runtime repeats in every line what
 /// our own spans say. Whoever wants to hear them names them in the filter.
 const QUIET: &str = "kube_client=off,kube_runtime=warn";
 
-/// Where lines go once there is such a file.
-static FILE: OnceLock<Mutex<StripStream<File>>> = OnceLock::new();
+/// Where lines go once somebody has said so.
+static LOG: OnceLock<Log> = OnceLock::new();
+
+/// A file that is made for its first line: nothing is made before there is something to tell.
+struct Log {
+    path: PathBuf,
+    file: OnceLock<Option<Mutex<StripStream<File>>>>,
+}
+
+impl Log {
+    /// The file, or nothing where it cannot be written.
+    fn file(&self) -> Option<&Mutex<StripStream<File>>> {
+        let open = || log_lines::begin(&self.path).ok().map(StripStream::new).map(Mutex::new);
+        self.file.get_or_init(open).as_ref()
+    }
+}
 
 /// Logs from now on as the arguments say.
 pub(crate) fn init(arguments: &LogArguments) {
@@ -34,10 +49,10 @@ pub(crate) fn init(arguments: &LogArguments) {
     }
 }
 
-/// Logs from now on to a file.
-pub(crate) fn continue_in(file: File) {
+/// Logs from now on to a file, whose directory is there before the first line.
+pub(crate) fn continue_in(path: PathBuf) {
     // It stays with the first file.
-    let _ = FILE.set(Mutex::new(StripStream::new(file)));
+    let _ = LOG.set(Log { path, file: OnceLock::new() });
 }
 
 /// Each write is a whole line.
@@ -45,7 +60,7 @@ struct Lines;
 
 impl Write for Lines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        match FILE.get() {
+        match LOG.get().and_then(Log::file) {
             Some(file) => file.lock().unwrap_or_else(PoisonError::into_inner).write(line),
             None => live::above(|| stderr().write(line)),
         }

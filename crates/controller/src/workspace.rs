@@ -6,6 +6,7 @@
 mod access;
 mod act;
 pub mod by_hand;
+mod candidate;
 mod connection_secret;
 mod disown;
 mod flux;

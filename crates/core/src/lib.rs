@@ -18,6 +18,7 @@ pub mod digest;
 pub mod doctor;
 pub mod duration;
 pub mod endpoint;
+pub mod forecast;
 pub mod grant;
 pub mod graph;
 pub mod helm_values;

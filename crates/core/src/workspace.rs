@@ -5,6 +5,7 @@
 //! ```
 
 pub mod decide;
+pub mod literals;
 pub mod lock;
 mod memory;
 pub mod observed;

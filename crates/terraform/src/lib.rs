@@ -40,8 +40,8 @@ pub use plan::{Action, AttributeChange, Change, OutputChange, Plan, PlanHash};
 pub use process::{ProcessEngine, Settings};
 pub use redact::{REDACTED, Redactor, carried};
 pub use run::{
-    Arguments, Backend, EnvironmentVariable, ExtraFile, Format, HiddenValue, Identity, InvalidRun, Limits,
-    Locking, Operation, Place, PullPolicy, Run, Source, VariableFile,
+    Arguments, Backend, EarlierState, EnvironmentVariable, ExtraFile, Format, HiddenValue, Identity,
+    InvalidRun, Limits, Locking, Operation, Place, PullPolicy, Run, Source, VariableFile,
 };
 pub use secret::{Secret, in_clear};
 pub use source_address::without_login;

@@ -59,6 +59,9 @@ pub struct Run {
     /// Whether providers are shared with other runs, where the engine has a place for them.
     #[serde(default = "yes")]
     pub plugin_cache: bool,
+    /// Where the state of earlier runs is, for a run that must not begin another one elsewhere.
+    #[serde(default)]
+    pub earlier_state: EarlierState,
 }
 
 fn yes() -> bool {
@@ -292,6 +295,19 @@ pub enum Backend {
         #[serde(with = "in_clear")]
         settings: Secret,
     },
+}
+
+/// Where the state of earlier runs is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum EarlierState {
+    /// Nobody asks: the module has the say.
+    #[default]
+    Anywhere,
+    /// In the backend of the run. A module that declares one of its own is refused.
+    AsGiven,
+    /// In the backend of this kind. A module that does not declare it is refused.
+    Declared(String),
 }
 
 /// How the state is locked while it changes.

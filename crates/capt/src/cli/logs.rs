@@ -10,14 +10,15 @@ use super::TargetArguments;
 ///
 /// Shows the last run. CAPT keeps the last runs of each Workspace beside its state; looks at reality that found nothing
 /// make room first. With -f a run that goes on is followed to its end: line by line where the manager runs on this machine,
-/// by its progress where it runs elsewhere, and then with all that it printed.
+/// by its progress where it runs elsewhere, and then with all that it printed. A cluster is followed through the pauses
+/// between its runs, until it can be used, or waits for somebody.
 #[derive(Debug, Args)]
 #[command(
     arg_required_else_help = true,
     after_help = "\
 Examples:
   capt logs workspace prod-vpc                    the last run
-  capt logs cluster prod -f                       what goes on now
+  capt logs cluster prod -f                       what goes on, until the cluster can be used
   capt logs workspace prod-vpc --list             which runs are kept
   capt logs workspace prod-vpc --run 12
   capt logs workspace prod-vpc --previous         the run before the last one"

@@ -14,9 +14,10 @@ use super::{PlaceArguments, TargetKind};
 /// Of a Workspace that is the plan that waits for approval, else what the last look at reality found, else a fresh plan,
 /// which the manager makes. What is sensitive is not shown.
 ///
-/// With -f, what CAPT would write into Workspaces for WorkspaceTemplates and WorkspaceTemplateApplies on disk is shown as
-/// a difference from the Workspaces as they are. That is no plan of Terraform's: what it would do to the infrastructure is
-/// known once the manifests are applied; with `updatePolicy: Approve` it waits for `capt approve` then.
+/// With -f: what would become of Workspaces if these manifests were applied. Clusters, networks, control planes, templates
+/// and applies on disk are followed to the Workspaces that they lead to; for each that would change, how its variables and its
+/// module change, and what Terraform would do. The manager makes that plan by the state as it is; nothing is applied, and
+/// nothing follows from it. Before a Workspace is there, its variables are listed: everything in it would be made.
 #[derive(Debug, Args)]
 #[command(
     arg_required_else_help = true,
@@ -24,7 +25,8 @@ use super::{PlaceArguments, TargetKind};
 Examples:
   capt plan workspace prod-vpc
   capt plan cluster prod --fresh                     a new plan of its network and its control plane
-  capt plan -f templates/ -n team-a                  manifests on disk against the Workspaces as they are
+  capt plan -f cluster.yaml -f templates/ -n team-a  what manifests on disk would change
+  capt plan -f templates/ --render-only              only how Workspaces would change; no manager is asked
   capt plan workspace prod-vpc --detailed-exitcode || echo \"something would change\"
 
 Exit codes: 0 shown, 1 failed, 2 bad usage. With --detailed-exitcode: 3 where something would change (Terraform's own 2
@@ -49,6 +51,9 @@ pub(crate) struct PlanArguments {
     /// Ask for a new plan, whatever there is already
     #[arg(long, conflicts_with = "files")]
     pub(crate) fresh: bool,
+    /// Show only how Workspaces would change, and ask nobody what Terraform would do
+    #[arg(long, conflicts_with = "kind")]
+    pub(crate) render_only: bool,
     /// End with 3 where something would change
     #[arg(long)]
     pub(crate) detailed_exitcode: bool,

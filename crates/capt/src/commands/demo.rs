@@ -8,7 +8,6 @@ mod objects;
 mod result;
 mod view;
 
-use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -19,7 +18,7 @@ use crate::connection;
 use crate::home::{self, Home, Record};
 use crate::printer::Printer;
 use crate::signals::Stop;
-use crate::{live, log_lines, telemetry};
+use crate::{live, telemetry};
 use result::Afterwards;
 
 /// The name of the Cluster and of everything that belongs to it.
@@ -40,11 +39,17 @@ pub(crate) async fn run(arguments: DemoArguments, printer: Printer) -> anyhow::R
         let visit = Box::pin(visit(home, delete, Afterwards::GoesOn, printer));
         return stop.requested.run_until_cancelled(visit).await.unwrap_or(Ok(()));
     }
-    if printer.output() == Output::Human {
-        log_to_file(&directory, printer)?;
+    // What people read is for what the log is about.
+    let log = capt_local::home::log(&directory);
+    let is_elsewhere = printer.output() == Output::Human;
+    if is_elsewhere {
+        telemetry::continue_in(log.clone());
     }
     let afterwards = if exit { Afterwards::Stops } else { Afterwards::UntilCtrlC };
     let own = async |home: Home<'_>| {
+        if is_elsewhere && !live::Stream::Messages.can_redraw() {
+            printer.message(&format!("the log is in {}", log.display()));
+        }
         visit(home, delete, afterwards, printer).await?;
         if exit || delete {
             stop.requested.cancel();
@@ -52,19 +57,6 @@ pub(crate) async fn run(arguments: DemoArguments, printer: Printer) -> anyhow::R
         Ok(())
     };
     home::run(&home, printer, &stop, own).await
-}
-
-/// What people read is for what the log is about.
-fn log_to_file(directory: &Path, printer: Printer) -> anyhow::Result<()> {
-    capt_local::home::prepare(directory)
-        .with_context(|| format!("preparing the directory {}", directory.display()))?;
-    let log = capt_local::home::log(directory);
-    let file = log_lines::begin(&log).with_context(|| format!("opening {}", log.display()))?;
-    telemetry::continue_in(file);
-    if !live::can_redraw() {
-        printer.message(&format!("the log is in {}", log.display()));
-    }
-    Ok(())
 }
 
 async fn visit(home: Home<'_>, delete: bool, afterwards: Afterwards, printer: Printer) -> anyhow::Result<()> {

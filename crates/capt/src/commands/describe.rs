@@ -6,9 +6,10 @@ use capt_core::overview::{Overview, lines, overview};
 use jiff::Timestamp;
 
 use crate::cli::{DescribeArguments, DescribeTarget, Output};
+use crate::connection;
+use crate::live::Stream;
 use crate::overview::{gather, no_such_cluster, paint};
 use crate::printer::Printer;
-use crate::{connection, terminal};
 
 pub(crate) async fn run(arguments: DescribeArguments, printer: Printer) -> anyhow::Result<()> {
     let DescribeTarget::Cluster { name, watch, namespace, connection } = arguments.target;
@@ -27,13 +28,16 @@ pub(crate) async fn run(arguments: DescribeArguments, printer: Printer) -> anyho
     let seen = overview(&facts, now);
     match printer.output() {
         Output::Human => {
-            printer.text(&drawn(&seen, now, terminal::size().map(|(columns, _)| columns)).concat())
+            let width = Stream::Output.size().map(|(columns, _)| columns);
+            let lines: Vec<String> =
+                drawn(&seen, now, width).iter().map(|line| format!("{line}\n")).collect();
+            printer.text(&lines.concat())
         }
         Output::Json | Output::Yaml => printer.value(&seen, ""),
     }
 }
 
-/// The lines for people, each with its line break.
+/// The lines for people.
 fn drawn(seen: &Overview, now: Timestamp, width: Option<usize>) -> Vec<String> {
-    lines(seen, now, width).iter().map(|line| format!("{}\n", paint(line))).collect()
+    lines(seen, now, width).iter().map(paint).collect()
 }

@@ -3,6 +3,7 @@
 mod follow;
 mod tail;
 mod view;
+mod waiting;
 
 use anyhow::bail;
 use capt_controller::by_hand::StateOf;

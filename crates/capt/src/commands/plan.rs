@@ -28,11 +28,13 @@ struct Plans {
 }
 
 pub(crate) async fn run(arguments: PlanArguments, printer: Printer) -> anyhow::Result<()> {
-    let PlanArguments { kind, name, files, fresh, detailed_exitcode, timeout, place } = arguments;
+    let PlanArguments { kind, name, files, fresh, render_only, detailed_exitcode, timeout, place } =
+        arguments;
     let client = connection::find_for_person(&place.connection).await?.client;
     let namespace = target::namespace_of(place.namespace, &client)?;
     if !files.is_empty() {
-        return files::run(&files, &client, &namespace, detailed_exitcode, printer).await;
+        let options = files::Options { detailed_exitcode, render_only, timeout };
+        return files::run(&files, &client, &namespace, options, printer).await;
     }
     let (kind, name) = kind.zip(name).context("name what is to be planned")?;
     let subjects = target::subjects(&client, kind, &name, &namespace).await?;

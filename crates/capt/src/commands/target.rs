@@ -135,7 +135,8 @@ impl Subject {
         Ok(Self { cluster: cluster_of(client, &apply).await?, workspace, apply: Some(apply) })
     }
 
-    async fn of_workspace(client: &Client, workspace: Workspace) -> anyhow::Result<Self> {
+    /// A Workspace with its apply and its Cluster.
+    pub(crate) async fn of_workspace(client: &Client, workspace: Workspace) -> anyhow::Result<Self> {
         let key = tie::apply_of(&workspace.metadata)
             .filter(|key| is_namespace_name(&key.namespace) && is_object_name(&key.name));
         let Some(key) = key else {

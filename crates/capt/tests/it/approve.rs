@@ -187,6 +187,7 @@ async fn whoever_waits_for_a_plan_is_told_when_nobody_answers() {
 #[case::no_hash(&["approve", "workspace", "x", "--plan", "latest-please"], 2)]
 #[case::no_plan(&["plan"], 2)]
 #[case::half_a_plan(&["plan", "workspace"], 2)]
+#[case::rendered_from_nothing(&["plan", "workspace", "x", "--render-only"], 2)]
 #[case::two_kinds_of_plan(&["plan", "workspace", "x", "-f", "y"], 2)]
 #[case::no_serial(&["state", "restore", "workspace", "x"], 2)]
 #[case::no_number(&["state", "restore", "workspace", "x", "--snapshot", "last"], 2)]
@@ -211,7 +212,7 @@ async fn manifests_on_disk_are_compared_with_the_workspaces_that_they_make() {
         });
         std::fs::write(&file, object.to_string()).unwrap();
     };
-    let plan = ["plan", "-f", path, "-n", &stage.namespace, "--detailed-exitcode"];
+    let plan = ["plan", "-f", path, "-n", &stage.namespace, "--detailed-exitcode", "--render-only"];
     let before = stage.versions().await;
 
     template(MODULE);
@@ -238,4 +239,88 @@ async fn manifests_on_disk_are_compared_with_the_workspaces_that_they_make() {
     stage.change_apply(json!({ "spec": { "updatePolicy": "Automatic" } })).await;
     let after = stage.versions().await;
     assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>(), "nothing was made");
+}
+
+const NEW_CLUSTER: &str = r#"
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata: { name: NAME }
+spec:
+  infrastructureRef: { apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: CAPTCluster, name: NAME }
+  controlPlaneRef: { apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: CAPTControlPlane, name: NAME }
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: CAPTCluster
+metadata: { name: NAME }
+spec: { region: eu-west-1, vpcTemplateRef: { name: new-network } }
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta1
+kind: CAPTControlPlane
+metadata: { name: NAME }
+spec: { version: v1.34.0, workspaceTemplateRef: { name: new-plane } }
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: WorkspaceTemplate
+metadata: { name: new-network }
+spec: { template: { spec: { forProvider: { source: Inline, module: "variable \"region\" {}\noutput \"subnets\" { value = [] }\n" } } } }
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: WorkspaceTemplate
+metadata: { name: new-plane }
+spec: { template: { spec: { forProvider: { source: Inline, module: "variable \"subnets\" {}\nvariable \"login\" {}\n" } } } }
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: WorkspaceTemplateApply
+metadata: { name: NAME-more-apply }
+spec:
+  templateRef: { name: new-plane }
+  variables: { subnets: "[]" }
+  variablesFrom: [{ variable: login, secretKeyRef: { name: login, key: password } }]
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: login }
+stringData: { password: hunter22hunter22 }
+---
+apiVersion: v1
+kind: Namespace
+metadata: { name: another }
+"#;
+
+#[tokio::test]
+async fn a_new_cluster_on_disk_is_told_by_the_workspaces_that_it_leads_to() {
+    let stage = set().await;
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("cluster.yaml");
+    // Workspaces have no namespace: the name is nobody else's.
+    let name = format!("new-{}", stage.namespace);
+    std::fs::write(&file, NEW_CLUSTER.replace("NAME", &name)).unwrap();
+    let plan = ["plan", "-f", file.to_str().unwrap(), "-n", &stage.namespace, "--detailed-exitcode"];
+    let before = stage.versions().await;
+
+    let (code, printed, told) = stage.capt(&plan).await;
+
+    assert_eq!(code, Some(3), "{told}");
+    let of = |workspace: String| {
+        let all = printed["workspaces"].as_array().unwrap();
+        let position = all.iter().position(|it| it["workspace"] == workspace);
+        let position = position.unwrap_or_else(|| panic!("{workspace} is not in {printed}"));
+        assert_eq!(all[position]["change"], "Create");
+        (position, all[position]["variables"].clone())
+    };
+    let (network, plane) = (of(format!("{name}-vpc")), of(format!("{name}-eks-controlplane")));
+    assert!(network.0 < plane.0, "what others need comes first");
+    assert_eq!(network.1["region"], "eu-west-1");
+    assert_eq!(plane.1["subnets"], format!("(known after Workspace `{name}-vpc` is applied)"));
+    assert_eq!(of(format!("{name}-more")).1, json!({ "subnets": "[]" }), "the login is in a Secret");
+    assert_eq!(printed["skipped"], json!(["Namespace `another`: it leads to no Workspace"]));
+    let seen = stage.seen(&plan).await;
+    assert!(seen.contains("  region = \"eu-west-1\"\n"), "{seen}");
+    assert!(seen.contains("everything in it is made; what exactly, Terraform can tell once"), "{seen}");
+    assert!(
+        seen.ends_with("Workspaces: 3 to make, 0 to change, 0 as they are. Nothing was applied.\n"),
+        "{seen}"
+    );
+    assert!(!format!("{printed}{seen}").contains("hunter22"), "{seen}");
+    assert_eq!(before, stage.versions().await, "nothing was made");
 }

@@ -54,8 +54,7 @@ fn assert_that_people_read_no_log(home: &Path) {
     let output = command.assert().success().get_output().clone();
     let printed = String::from_utf8(output.stdout).unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
-    let (_, log) =
-        told.lines().find_map(|line| line.split_once("the log is in ")).expect("it says where the log is");
+    let (_, log) = told.lines().find_map(|line| line.split_once("the log is in ")).unwrap();
     let log = std::fs::read_to_string(log).unwrap();
 
     assert!(printed.ends_with("\nCluster `demo` is gone.\n"), "{printed}");

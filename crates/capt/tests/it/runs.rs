@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use capt_api::engine_status::RunOperation;
-use capt_api::{Workspace, WorkspaceTemplate, WorkspaceTemplateApply};
+use capt_api::{
+    CAPTCluster, CAPTControlPlane, Cluster, Workspace, WorkspaceTemplate, WorkspaceTemplateApply,
+};
 use capt_testkit::home::Home;
 use capt_testkit::watch_until;
 use kube::Client;
@@ -94,6 +96,78 @@ async fn assert_that_a_run_can_be_followed(home: &Home, client: &Client, elsewhe
     assert!(told.contains("Workspace `slow`: applying"), "{told}");
 }
 
+/// What is on disk is planned as it would be, and stays on disk.
+async fn assert_that_manifests_are_planned(home: &Home, directory: &Path) {
+    let file = directory.join("apply.yaml");
+    let manifest = |size: &str| {
+        let text = format!(
+            "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: WorkspaceTemplateApply\nmetadata: {{ name: disk-apply }}\nspec:\n  templateRef: {{ name: disk }}\n  variables: {{ size: \"{size}\" }}\n  protectedResources: [terraform_data.disk]\n"
+        );
+        std::fs::write(&file, text).unwrap();
+    };
+    let plan = ["plan", "-f", file.to_str().unwrap(), "--detailed-exitcode"];
+    manifest("10");
+    let (code, printed, told) = capt(home, &plan).await;
+    assert_eq!((code, &printed["workspaces"][0]["change"]), (Some(0), &json!("None")), "{told}");
+
+    manifest("2000");
+    let (code, printed, told) = capt(home, &plan).await;
+    let found = &printed["workspaces"][0];
+    assert_eq!((code, &found["change"]), (Some(3), &json!("Update")), "{told}");
+    assert_eq!((&found["plan"]["add"], &found["plan"]["destroy"]), (&json!(1), &json!(1)), "{found}");
+    let shown = seen(home, &plan).await;
+    assert!(shown.lines().any(|line| line.starts_with('+') && line.contains("2000")), "{shown}");
+    assert!(shown.contains("-/+ terraform_data.disk"), "{shown}");
+    assert!(shown.contains("triggers_replace: \"10\" → \"2000\""), "{shown}");
+    assert!(shown.contains("In those that change: 1 to add, 0 to change, 1 to destroy."), "{shown}");
+
+    // A new one is told by its variables; nothing is asked of Terraform.
+    let new = std::fs::read_to_string(&file).unwrap().replace("disk-apply", "second-apply");
+    std::fs::write(&file, new).unwrap();
+    let shown = seen(home, &plan).await;
+    assert!(
+        shown.contains(
+            "Workspace `second` of WorkspaceTemplateApply `default/second-apply` is made\n  size = \"2000\"\n"
+        ),
+        "{shown}"
+    );
+}
+
+/// A network, and a control plane that waits for it and then fails since nothing in it is a control plane.
+const NETWORK: &str = "resource \"terraform_data\" \"slow\" {\n  provisioner \"local-exec\" { command = \"sleep 2\" }\n}\noutput \"vpc_id\" { value = \"vpc-1\" }\n";
+
+const PLANE: &str = "output \"kubeconfig\" {\n  value     = \"none\"\n  sensitive = true\n}\n";
+
+async fn assert_that_a_cluster_is_followed_through_its_pauses(
+    home: &Home,
+    client: &Client,
+    elsewhere: &Path,
+) {
+    put_template(client, "network", NETWORK).await;
+    put_template(client, "plane", PLANE).await;
+    let network = json!({ "region": "local", "vpcTemplateRef": { "name": "network" } });
+    put::<CAPTCluster>(client, "paused", network).await;
+    let plane = json!({ "version": "v1.34.0", "workspaceTemplateRef": { "name": "plane" } });
+    put::<CAPTControlPlane>(client, "paused", plane).await;
+    let reference = |group: &str, kind: &str| json!({ "apiGroup": group, "kind": kind, "name": "paused" });
+    let cluster = json!({
+        "infrastructureRef": reference("infrastructure.cluster.x-k8s.io", "CAPTCluster"),
+        "controlPlaneRef": reference("controlplane.cluster.x-k8s.io", "CAPTControlPlane"),
+    });
+    put::<Cluster>(client, "paused", cluster).await;
+    // Where the files of a run are not at hand, all of it is shown at its end.
+    let copy = elsewhere.join("kubeconfig");
+    std::fs::copy(kubeconfig(home), &copy).unwrap();
+    let child = verb(&copy, "human", &["logs", "cluster", "paused", "-n", "default", "-f"]).spawn().unwrap();
+    let output = tokio::task::spawn_blocking(|| child.wait_with_output()).await.unwrap().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{told}");
+    assert!(shown.contains("# Workspace `paused-vpc`"), "{shown}{told}");
+    assert!(shown.contains("# Workspace `paused-eks-controlplane`"), "it ended in the pause: {shown}{told}");
+    assert!(told.contains("nothing more comes before somebody looks at CAPTControlPlane/paused"), "{told}");
+}
+
 async fn put_template(client: &Client, name: &str, module: &str) {
     let spec = json!({ "forProvider": { "source": "Inline", "module": module } });
     put::<WorkspaceTemplate>(client, name, json!({ "template": { "spec": spec } })).await;
@@ -116,6 +190,7 @@ fn is_settled(workspace: &Workspace) -> bool {
 #[tokio::test]
 async fn plans_are_seen_and_approved_runs_are_read_and_a_state_is_put_back() {
     let place = Place::new();
+    let elsewhere = tempfile::tempdir().unwrap();
     let mut home = place.up();
     let client = home.client().await.unwrap();
     put_template(&client, "disk", MODULE).await;
@@ -140,6 +215,8 @@ async fn plans_are_seen_and_approved_runs_are_read_and_a_state_is_put_back() {
     assert!(log.contains("terraform_data.disk: Creation complete after"), "{log}");
     let log = seen(&home, &["logs", "workspace", "disk", "-f"]).await;
     assert!(log.contains("run 3: plan to see"), "{log}");
+
+    assert_that_manifests_are_planned(&home, elsewhere.path()).await;
 
     // What is protected waits, is shown, and is approved.
     put_apply(&client, "20").await;
@@ -169,7 +246,7 @@ async fn plans_are_seen_and_approved_runs_are_read_and_a_state_is_put_back() {
     let (code, _, told) = capt(&home, &plan).await;
     assert_eq!(code, Some(0), "{told}");
 
-    let elsewhere = tempfile::tempdir().unwrap();
+    assert_that_a_cluster_is_followed_through_its_pauses(&home, &client, elsewhere.path()).await;
     assert_that_a_run_can_be_followed(&home, &client, elsewhere.path()).await;
 
     stop(&mut home, &place);

@@ -158,6 +158,9 @@ impl Acting<'_> {
             Some(request) => Effect::Requested(request.clone()),
             None => Effect::Nothing,
         };
+        if self.refuse_candidate(start.inputs).await? {
+            return Ok(Done::Again);
+        }
         let Some((run, fingerprint)) = self.inputs(start.inputs).await? else {
             return Ok(Done::Blocked(Blocked::new(
                 Reason::InputMissing,
@@ -203,16 +206,16 @@ impl Acting<'_> {
     }
 
     async fn inputs(&self, which: Which) -> Result<Option<(Run, String)>, Error> {
-        match which {
-            Which::Current => {
-                let Some(resolved) = &self.seen.resolved else { return Ok(None) };
-                let mut run = resolved.run.clone();
-                // The state still holds what went in before: nothing printed may contain that either.
-                run.hidden = self.kept().await?.as_ref().map(capt_terraform::carried).unwrap_or_default();
-                Ok(Some((run, resolved.fingerprint.clone())))
-            }
-            Which::Kept => Ok(self.kept().await?.zip(self.seen.record.kept.clone())),
-        }
+        let resolved = match which {
+            Which::Current => self.seen.resolved.as_ref(),
+            Which::Candidate => self.seen.candidate.as_ref().and_then(|found| found.as_ref().ok()),
+            Which::Kept => return Ok(self.kept().await?.zip(self.seen.record.kept.clone())),
+        };
+        let Some(resolved) = resolved else { return Ok(None) };
+        let mut run = resolved.run.clone();
+        // The state still holds what went in before: nothing printed may contain that either.
+        run.hidden.extend(self.kept().await?.as_ref().map(capt_terraform::carried).unwrap_or_default());
+        Ok(Some((run, resolved.fingerprint.clone())))
     }
 
     /// What went into the last apply, if it is kept.

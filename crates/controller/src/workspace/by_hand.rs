@@ -4,6 +4,7 @@
 //! The lock is the one that Terraform takes, so that no run works on the state meanwhile. The copy is the one that the engine
 //! makes before an apply.
 
+mod candidates;
 mod lock;
 mod papers;
 mod snapshots;

@@ -14,9 +14,10 @@ use capt_api::flux::SourceAddress;
 use capt_api::names::{Reason, STATE_SUFFIX};
 use capt_core::apply::Blocked;
 use capt_core::grant::{Target, TargetKind};
+use capt_core::workspace::literals;
 use capt_terraform::{
-    Backend, EnvironmentVariable, Format, Identity, Limits, Locking, Operation, PullPolicy, Run, Secret,
-    Source, VariableFile,
+    Backend, EarlierState, EnvironmentVariable, Format, HiddenValue, Identity, Limits, Locking, Operation,
+    PullPolicy, Run, Secret, Source, VariableFile,
 };
 
 use super::place::Place;
@@ -70,9 +71,10 @@ impl Resolving<'_> {
             backend,
             locking: Locking::default(),
             limits: Limits::default(),
-            hidden: Vec::new(),
+            hidden: hidden(&spec.for_provider),
             provider_lock: self.provider_lock.clone(),
             plugin_cache: !provider.own_providers,
+            earlier_state: EarlierState::default(),
             // Last, since it may have to be fetched.
             source: self.source(&permission).await?,
         };
@@ -190,6 +192,12 @@ impl Resolving<'_> {
         }
         Ok(variables)
     }
+}
+
+/// What the spec itself says and yet is not for everybody who sees a plan.
+fn hidden(for_provider: &ForProvider) -> Vec<HiddenValue> {
+    let values = literals::secrets(for_provider).into_iter();
+    values.map(|value| HiddenValue { value: Secret::from(value) }).collect()
 }
 
 fn format(format: FileFormat) -> Format {

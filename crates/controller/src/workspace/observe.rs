@@ -2,6 +2,7 @@
 
 mod facts;
 mod origin;
+mod previews;
 mod wishes;
 
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use capt_api::engine_status::RunOperation;
 use capt_api::names::annotation;
 use capt_core::apply::Blocked;
 use capt_core::workspace::lock::{Holder, machine};
-use capt_core::workspace::observed::{Connection, Ended, Ending, Observed, Preview, State};
+use capt_core::workspace::observed::{Connection, Ended, Ending, Observed, State};
 use capt_core::workspace::standing::{Standing, standing};
 use capt_terraform::{Backend, Run, Secret};
 use k8s_openapi::api::core::v1::{Namespace, Pod};
@@ -22,13 +23,14 @@ use super::place::Place;
 use super::record::Record;
 use super::runs::Over;
 use super::serving::Serving;
-use super::{Terraform, connection_secret, preview, state};
+use super::{Terraform, connection_secret, state};
 use crate::context::Context;
 use crate::error::Error;
 use crate::index::{Dependency, Dependent, Name, Notes};
 use crate::stop::Stop;
 use facts::Facts;
 use origin::Source;
+use previews::Previewing;
 use wishes::Wishes;
 
 /// What was seen, and what acting on it needs beside the decision.
@@ -49,6 +51,8 @@ pub(super) struct Seen {
     pub(super) request: Option<String>,
     /// The request for a plan that is not answered yet.
     pub(super) preview: Option<String>,
+    /// The other content that this request is for, or why there is none.
+    pub(super) candidate: Option<Result<Resolved, Blocked>>,
 }
 
 impl Seen {
@@ -65,6 +69,7 @@ impl Seen {
             state_note: None,
             request: None,
             preview: None,
+            candidate: None,
         }
     }
 }
@@ -157,7 +162,8 @@ async fn look_closely(
     let deleting = full.metadata.deletion_timestamp.is_some();
     let terminating = deleting && is_terminating(&place.namespace, context).await?;
     let request = request(&full, terraform);
-    let (preview, preview_request) = wanted_preview(&full, &place, context, terraform).await?;
+    let Previewing { wanted: preview, request: preview_request, candidate } =
+        previews::look(&full, &place, &record, notes, context, terraform).await?;
     let facts = Facts {
         workspace: &full,
         record: &record,
@@ -189,6 +195,7 @@ async fn look_closely(
         state_note,
         request,
         preview: preview_request,
+        candidate,
     })
 }
 
@@ -253,31 +260,6 @@ fn request(workspace: &Workspace, terraform: &Terraform) -> Option<String> {
     let told = workspace.status.as_ref().and_then(|status| status.last_handled_reconcile_at.as_ref());
     let handled = terraform.runs.handled(&workspace.uid().unwrap_or_default());
     (told != Some(&asked) && handled.as_ref() != Some(&asked)).then_some(asked)
-}
-
-/// Whether somebody waits for a plan, and his request. What was answered is known to this process, or can be read where the
-/// answer is.
-async fn wanted_preview(
-    workspace: &Workspace,
-    place: &Place,
-    context: &Context,
-    terraform: &Terraform,
-) -> Result<(Preview, Option<String>), Error> {
-    let asked = workspace.annotations().get(annotation::PLAN_REQUESTED_AT).filter(|asked| !asked.is_empty());
-    let Some(asked) = asked else { return Ok((Preview::NotWanted, None)) };
-    let (runs, uid) = (&terraform.runs, &place.workspace_uid);
-    if runs.answered(uid).as_ref() == Some(asked) {
-        return Ok((Preview::NotWanted, None));
-    }
-    if runs.previewed(uid).is_some_and(|made| made.request == *asked) {
-        return Ok((Preview::Made, Some(asked.clone())));
-    }
-    let answered = preview::look(&context.client, place).await?;
-    if answered.is_some_and(|answer| answer.request == *asked) {
-        runs.answer(uid, asked);
-        return Ok((Preview::NotWanted, None));
-    }
-    Ok((Preview::Wanted, Some(asked.clone())))
 }
 
 /// A lock that a pod of ours took is dead when that pod is: only then is it known.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use capt_core::note::Note;
 use capt_core::workspace::decide::{Operation, Start};
 use capt_core::workspace::run_log::RunLog;
-use capt_terraform::{Engine, Event, Identity, Run};
+use capt_terraform::{Engine, Event, Run};
 use futures::channel::mpsc::UnboundedSender;
 use kube::runtime::reflector::ObjectRef;
 use tokio::sync::watch;
@@ -190,11 +190,8 @@ impl Runs {
 
     /// Asks the run of a Workspace to stop, once.
     pub(super) async fn interrupt(&self, uid: &str) -> Result<(), capt_terraform::Error> {
-        let asked = match self.lock().get_mut(uid) {
-            Some(entry) => entry.cancel(),
-            None => false,
-        };
-        if asked && let Ok(identity) = Identity::try_from(uid.to_owned()) {
+        let asked = self.lock().get(uid).and_then(Entry::cancel);
+        if let Some(identity) = asked {
             self.engine.interrupt(&identity).await?;
         }
         Ok(())
@@ -214,7 +211,8 @@ impl Runs {
                 Stage::Over(over) if order.preview.is_some() => Some(over),
                 Stage::Over(_) | Stage::Idle | Stage::Going { .. } => None,
             };
-            entry.stage = Stage::Going { going, cancel: cancel.clone(), before };
+            let identity = order.run.identity.clone();
+            entry.stage = Stage::Going { going, identity, cancel: cancel.clone(), before };
         }
         self.going.send_modify(|count| *count += 1);
         let span = info_span!("run", workspace = order.workspace, operation = ?operation_kind(&order));

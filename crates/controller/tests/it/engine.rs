@@ -3,6 +3,7 @@
 mod approvals;
 mod bad_input;
 mod by_hand;
+mod candidates;
 mod deletion;
 mod drift;
 mod fields;

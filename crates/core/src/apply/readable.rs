@@ -18,6 +18,21 @@ pub fn readable(before: Option<&WorkspaceSpec>, after: &WorkspaceSpec) -> (Strin
     (old, text(after, &known))
 }
 
+/// The values of a spec's variables, without what is named like a secret.
+pub fn variables(spec: &WorkspaceSpec) -> BTreeMap<String, Value> {
+    let listed = spec.for_provider.vars.iter().map(|it| (it.key.clone(), Value::from(it.value.clone())));
+    let map = spec.for_provider.varmap.as_ref().and_then(Value::as_object);
+    let mapped = map.into_iter().flatten().map(|(name, value)| (name.clone(), value.clone()));
+    let mut found: serde_json::Map<String, Value> = listed.chain(mapped).collect();
+    found.retain(|_, value| !value.is_null());
+    let mut tree = Value::Object(found);
+    hide_in_map(&mut tree);
+    match tree {
+        Value::Object(found) => found.into_iter().collect(),
+        _ => BTreeMap::new(),
+    }
+}
+
 /// The values that are named like secrets, by the list they are in and their name.
 fn secrets(spec: &WorkspaceSpec) -> BTreeMap<(&'static str, String), String> {
     let mut found = BTreeMap::new();
@@ -112,5 +127,7 @@ mod tests {
         let (before, after) = readable(Some(&spec(&vars("hunter2"), "a")), &spec(&vars("hunter2"), "a"));
         assert_eq!(before, after);
         assert!(readable(None, &spec(&vars("hunter2"), "a")).1.contains("(sensitive)\n"));
+        let listed = json!(variables(&spec(&vars("hunter2"), "a")));
+        assert_eq!(listed, json!({ "db_password": "(sensitive)", "size": "3" }));
     }
 }

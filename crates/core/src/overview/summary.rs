@@ -1,6 +1,7 @@
 //! A cluster in one line.
 
 use capt_api::addon_stack::StepState;
+use capt_api::names::Reason;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde::Serialize;
 
@@ -41,6 +42,19 @@ pub struct Summary {
     /// What could not be listed, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,
+}
+
+impl Summary {
+    /// Whether more comes by itself: it is on its way up or down, and nothing waits for somebody.
+    pub fn is_moving(&self) -> bool {
+        let approval = Reason::ApprovalRequired.as_str();
+        match self.blocker.as_ref() {
+            _ if self.paused => false,
+            Some(blocker) if blocker.reason == approval => false,
+            Some(Blocker { state: Mark::Failing | Mark::Paused | Mark::Unknown, .. }) => false,
+            Some(Blocker { state: Mark::Ready | Mark::Waiting, .. }) | None => !self.ready,
+        }
+    }
 }
 
 /// How many add-ons are ready.

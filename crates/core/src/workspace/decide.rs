@@ -133,6 +133,8 @@ pub enum Which {
     Current,
     /// What went into the last apply.
     Kept,
+    /// What somebody wants to see planned before he applies it.
+    Candidate,
 }
 
 /// Who goes first when there are more runs than there may be at the same time; the first one named does.

@@ -198,6 +198,8 @@ pub enum Preview {
     NotWanted,
     /// Somebody asks for one.
     Wanted,
+    /// Somebody asks for one of other content than the Workspace has.
+    CandidateWanted,
     /// It was tried, and what came of it is not shown yet.
     Made,
 }

@@ -68,6 +68,7 @@ impl Session<'_> {
                 workdir.place_inputs(run, tool)
             })
             .await?;
+        self.run.check_backend(elsewhere.as_deref())?;
         let digest = self.workdir.init_digest(&self.run, self.version, self.plugin_cache());
         if self.workdir.is_initialised(&digest) {
             return Ok(elsewhere);

@@ -8,7 +8,8 @@ use crate::source_address;
 /// Words that are in every file and no secret.
 const PLAIN: [&str; 6] = ["true", "false", "null", "none", "None", "default"];
 
-/// Every secret value of the run.
+/// Every secret value of the run. Arguments are not looked at: which of them hold a secret is known to whoever gives them, and
+/// said in `hidden`.
 pub(super) fn secrets(run: &Run) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     let files = run.files.iter().filter(|file| file.sensitive).map(|file| &file.content);
@@ -21,10 +22,6 @@ pub(super) fn secrets(run: &Run) -> Vec<Vec<u8>> {
         from_file(variable.value.expose(), &mut found);
     }
     found.extend(run.hidden.iter().map(|hidden| hidden.value.expose().to_vec()));
-    let arguments = &run.arguments;
-    for given in [&arguments.init, &arguments.plan, &arguments.apply, &arguments.destroy] {
-        found.extend(assigned(given).map(|value| value.as_bytes().to_vec()));
-    }
     match &run.backend {
         Backend::Kubernetes { kubeconfig, namespace: _, suffix: _ } => {
             from_file(kubeconfig.expose(), &mut found);
@@ -39,16 +36,6 @@ pub(super) fn secrets(run: &Run) -> Vec<Vec<u8>> {
         found.push(login.password.as_bytes().to_vec());
     }
     found
-}
-
-/// The values of `-var=name=value` and of `-var name=value`.
-fn assigned(arguments: &[String]) -> impl Iterator<Item = &str> {
-    let named = arguments.iter().filter_map(|argument| argument.trim_start_matches('-').strip_prefix("var="));
-    let apart = arguments
-        .windows(2)
-        .filter(|pair| pair[0].trim_start_matches('-') == "var")
-        .map(|pair| pair[1].as_str());
-    named.chain(apart).filter_map(|assignment| Some(assignment.split_once('=')?.1))
 }
 
 /// The values in a file: leaves of JSON; otherwise quoted strings and what stands behind `=` and `:`.

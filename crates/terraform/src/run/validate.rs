@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use super::{Backend, Run, Source};
+use super::{Backend, EarlierState, Run, Source};
 
 /// A run that cannot be done as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -70,6 +70,16 @@ pub enum InvalidRun {
         "the module's address holds a key (`sshkey=`): give the key as the file `ssh-privatekey` in the credentials instead"
     )]
     KeyInAddress,
+    /// The state would be begun a second time, elsewhere.
+    #[error(
+        "the module keeps its state by {now}, and so far it is kept by {before}: what it would do can be told once the state is there"
+    )]
+    OtherBackend {
+        /// Where it was so far.
+        before: String,
+        /// Where it would be.
+        now: String,
+    },
     /// Text where only text is possible.
     #[error("{what} is not text, or holds a zero byte")]
     NotText {
@@ -104,6 +114,25 @@ const OWN_ARGUMENTS: [&str; 9] = [
 ];
 
 impl Run {
+    /// Refuses a module that looks for the state elsewhere than it is; `declared` is the kind of backend that it declares.
+    pub(crate) fn check_backend(&self, declared: Option<&str>) -> Result<(), InvalidRun> {
+        let before = match &self.earlier_state {
+            EarlierState::Anywhere => return Ok(()),
+            EarlierState::AsGiven => None,
+            EarlierState::Declared(kind) => Some(kind.as_str()),
+        };
+        let word = |kind: Option<&str>| {
+            kind.map_or_else(
+                || "the backend that CAPT gives it".to_owned(),
+                |kind| format!("the backend `{kind}`"),
+            )
+        };
+        if before == declared {
+            return Ok(());
+        }
+        Err(InvalidRun::OtherBackend { before: word(before), now: word(declared) })
+    }
+
     /// Refuses what could leave the working directory or change what the engine relies on.
     pub fn validate(&self) -> Result<(), InvalidRun> {
         let plain =

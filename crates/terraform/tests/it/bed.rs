@@ -107,6 +107,7 @@ pub(crate) fn inline(module: &str) -> Run {
         hidden: Vec::new(),
         provider_lock: None,
         plugin_cache: true,
+        earlier_state: capt_terraform::EarlierState::default(),
     }
 }
 

@@ -95,7 +95,7 @@ async fn arguments_reach_the_command_they_are_for() {
     assert_eq!(plan.changes.len(), 1, "{plan}");
     assert_eq!(
         plan.changes[0].attributes.iter().find(|it| it.name == "input").unwrap().after,
-        "\"(sensitive value)\""
+        "\"it's $HOME\""
     );
     bed.apply(&run, &plan, &Seen::default()).await.unwrap();
 }

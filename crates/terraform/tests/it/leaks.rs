@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use capt_terraform::{
-    Engine, EnvironmentVariable, ExtraFile, Format, Operation, Outcome, Place, Run, Secret, Source,
-    VariableFile, Verb,
+    Engine, EnvironmentVariable, ExtraFile, Format, HiddenValue, Operation, Outcome, Place, Run, Secret,
+    Source, VariableFile, Verb,
 };
 
 use crate::bed::{Bed, Seen, archive, identity, inline, until};
@@ -54,6 +54,7 @@ fn run(mark: &Path) -> Run {
         file(Format::Hcl, "hcl = \"var-hcl-hunter22\"\n"),
     ];
     run.arguments.plan = vec!["-var=argument=argument-hunter22".to_owned()];
+    run.hidden = vec![HiddenValue { value: Secret::from("argument-hunter22") }];
     let variable = |name: &str, value: &str, sensitive| EnvironmentVariable {
         name: name.to_owned(),
         sensitive,

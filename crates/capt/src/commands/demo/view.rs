@@ -14,7 +14,7 @@ use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
 
 use super::{NAME, NAMESPACE};
-use crate::live::Live;
+use crate::live::{Live, Stream};
 use crate::overview::{changes, gather, paint};
 use crate::printer::Printer;
 
@@ -52,9 +52,9 @@ async fn until(
     loop {
         match gather(client, NAMESPACE, NAME).await {
             Ok(facts) => {
-                let seen = facts.map(|facts| view.show(facts));
+                let seen = facts.map(|facts| view.show(facts)).transpose()?;
                 if seen.is_none() {
-                    view.show_that_it_is_gone();
+                    view.show_that_it_is_gone()?;
                 }
                 if holds(seen.as_ref()) {
                     view.live.finish();
@@ -71,7 +71,7 @@ async fn until(
         loop {
             tokio::select! {
                 Some(()) = changes.next() => break tokio::time::sleep(SETTLING).await,
-                _ = tick.tick() => view.pass(),
+                _ = tick.tick() => view.pass()?,
             }
         }
     }
@@ -86,11 +86,11 @@ struct View {
 
 impl View {
     fn new(printer: Printer) -> Self {
-        Self { live: Live::start(printer), began: Instant::now(), last: None }
+        Self { live: Live::start(printer, Stream::Messages), began: Instant::now(), last: None }
     }
 
     /// Shows what the facts mean, and answers with it.
-    fn show(&mut self, facts: Facts) -> Overview {
+    fn show(&mut self, facts: Facts) -> anyhow::Result<Overview> {
         let now = Timestamp::now();
         let seen = overview(&facts, now);
         let shown = if self.live.is_redrawn() {
@@ -99,22 +99,23 @@ impl View {
             let last = self.last.as_ref().map(|(_, seen)| seen);
             news(last, &seen).iter().map(|line| self.dated(&paint(line))).collect()
         };
-        self.live.show(&shown);
+        self.live.show(&shown)?;
         self.last = Some((facts, seen.clone()));
-        seen
+        Ok(seen)
     }
 
-    fn show_that_it_is_gone(&mut self) {
+    fn show_that_it_is_gone(&mut self) -> anyhow::Result<()> {
         let line = format!("✓ Cluster/{NAME}  is gone");
         let line = if self.live.is_redrawn() { format!("  {line}") } else { self.dated(&line) };
-        self.live.show(&[line]);
         self.last = None;
+        self.live.show(&[line])
     }
 
     /// Time has passed, and nothing else.
-    fn pass(&mut self) {
-        if let Some((facts, _)) = self.last.take_if(|_| self.live.is_redrawn()) {
-            self.show(facts);
+    fn pass(&mut self) -> anyhow::Result<()> {
+        match self.last.take_if(|_| self.live.is_redrawn()) {
+            Some((facts, _)) => self.show(facts).map(drop),
+            None => Ok(()),
         }
     }
 

@@ -10,10 +10,10 @@ use kube::Client;
 
 use super::drawn;
 use crate::cli::Output;
+use crate::live::{Live, Stream};
 use crate::overview::{changes, gather, paint};
 use crate::printer::Printer;
 use crate::signals::Stop;
-use crate::terminal;
 
 /// How long changes gather before they are looked at.
 const SETTLING: Duration = Duration::from_millis(150);
@@ -75,10 +75,8 @@ struct View {
 
 /// How changes are shown.
 enum Form {
-    /// Over what was drawn before, of so many lines.
-    Redrawn(usize),
-    /// A line for each.
-    Appended,
+    /// As lines: over those before, or one for each change.
+    Lines(Live),
     /// A document for each.
     Documents,
 }
@@ -86,8 +84,7 @@ enum Form {
 impl View {
     fn new(printer: Printer) -> Self {
         let form = match printer.output() {
-            Output::Human if terminal::is_live() => Form::Redrawn(0),
-            Output::Human => Form::Appended,
+            Output::Human => Form::Lines(Live::start(printer, Stream::Output)),
             Output::Json | Output::Yaml => Form::Documents,
         };
         Self { printer, form, last: None }
@@ -97,12 +94,13 @@ impl View {
     fn show(&mut self, facts: &Facts) -> anyhow::Result<()> {
         let now = Timestamp::now();
         let seen = overview(facts, now);
-        match self.form {
-            Form::Redrawn(_) => self.redraw(&seen, now)?,
-            Form::Appended => {
-                for line in news(self.last.as_ref(), &seen) {
-                    self.printer.text(&format!("{now:.0} {}\n", paint(&line)))?;
-                }
+        match &mut self.form {
+            Form::Lines(live) if live.is_redrawn() => live.show(&on_screen(&seen, now))?,
+            Form::Lines(live) => {
+                let news = news(self.last.as_ref(), &seen);
+                let dated: Vec<String> =
+                    news.iter().map(|line| format!("{now:.0} {}", paint(line))).collect();
+                live.show(&dated)?;
             }
             Form::Documents if self.last.as_ref() != Some(&seen) => self.document(&seen)?,
             Form::Documents => {}
@@ -113,25 +111,13 @@ impl View {
 
     /// Time has passed, and nothing else.
     fn pass(&mut self, facts: &Facts) -> anyhow::Result<()> {
-        match self.form {
-            Form::Redrawn(_) => {
+        match &mut self.form {
+            Form::Lines(live) if live.is_redrawn() => {
                 let now = Timestamp::now();
-                self.redraw(&overview(facts, now), now)
+                live.show(&on_screen(&overview(facts, now), now))
             }
-            Form::Appended | Form::Documents => Ok(()),
+            Form::Lines(_) | Form::Documents => Ok(()),
         }
-    }
-
-    fn redraw(&mut self, seen: &Overview, now: Timestamp) -> anyhow::Result<()> {
-        let Form::Redrawn(before) = self.form else { return Ok(()) };
-        let (columns, rows) = terminal::size().unwrap_or((80, 24));
-        let mut lines = drawn(seen, now, Some(columns.saturating_sub(1)));
-        fit(&mut lines, rows.saturating_sub(1));
-        let up = if before == 0 { String::new() } else { format!("\u{1b}[{before}A") };
-        // Each line clears what was behind it; what was below the last one goes too.
-        let text = lines.concat().replace('\n', "\u{1b}[K\n");
-        self.form = Form::Redrawn(lines.len());
-        self.printer.text(&format!("{up}\r{text}\u{1b}[J"))
     }
 
     fn document(&self, seen: &Overview) -> anyhow::Result<()> {
@@ -145,9 +131,17 @@ impl View {
     }
 }
 
+/// As much as there is room for.
+fn on_screen(seen: &Overview, now: Timestamp) -> Vec<String> {
+    let (columns, rows) = Stream::Output.size().unwrap_or((80, 24));
+    let mut lines = drawn(seen, now, Some(columns.saturating_sub(1)));
+    fit(&mut lines, rows.saturating_sub(1));
+    lines
+}
+
 /// Takes away what does not fit on the screen: the end of the tree rather than what blocks, which is told below it.
 fn fit(lines: &mut Vec<String>, rows: usize) {
-    let below = lines.iter().rposition(|line| line == "\n").map_or(0, |gap| lines.len() - gap);
+    let below = lines.iter().rposition(String::is_empty).map_or(0, |gap| lines.len() - gap);
     let too_many = lines.len().saturating_sub(rows);
     let end = lines.len() - below;
     lines.drain(end.saturating_sub(too_many)..end);
@@ -167,11 +161,12 @@ mod tests {
     #[case::no_room_even_for_that(2, "| d")]
     #[case::no_room_at_all(0, "")]
     fn what_blocks_stays_on_the_screen(#[case] rows: usize, #[case] expected: &str) {
-        let mut lines: Vec<_> = ["a\n", "b\n", "c\n", "\n", "d\n", "e\n"].map(ToOwned::to_owned).into();
+        let mut lines: Vec<_> = ["a", "b", "c", "", "d", "e"].map(ToOwned::to_owned).into();
 
         fit(&mut lines, rows);
 
-        let shown: Vec<_> = lines.iter().map(|line| if line == "\n" { "|" } else { line.trim() }).collect();
+        let shown: Vec<_> =
+            lines.iter().map(|line| if line.is_empty() { "|" } else { line.as_str() }).collect();
         assert_eq!(shown.join(" "), expected);
     }
 }

@@ -14,8 +14,9 @@ use kube::runtime::watcher::watch_object;
 use kube::{Api, Client};
 
 use super::view::{Logs, RunView};
+use super::waiting::Waiting;
 use super::{kept, tail};
-use crate::cli::{LogsArguments, Output, TargetArguments};
+use crate::cli::{LogsArguments, Output, TargetArguments, TargetKind};
 use crate::commands::running::is_running;
 use crate::commands::target::{self, Subject};
 use crate::connection;
@@ -32,14 +33,26 @@ pub(super) async fn run(arguments: LogsArguments, printer: Printer) -> anyhow::R
     let namespace = target::namespace_of(place.namespace, &client)?;
     let kubeconfig = place.connection.kubeconfig.as_deref();
     let candidates = tail::candidates(terraform_directory, kubeconfig, &connection.server.address);
+    let mut waiting = (kind == TargetKind::Cluster).then(|| Waiting::new(&client, &namespace, &name));
     let mut followed = Vec::new();
     loop {
-        let subjects = target::subjects(&client, kind, &name, &namespace).await?;
+        // A new cluster may have none yet, and one that was deleted none any more.
+        let found = target::subjects(&client, kind, &name, &namespace).await;
+        let subjects = found.as_deref().unwrap_or_default();
         let running = subjects.iter().find(|subject| subject.workspace.as_ref().is_some_and(is_running));
-        let Some(subject) = running else {
-            return last(&subjects, &client, followed, printer).await;
+        if let Some(subject) = running {
+            followed.extend(follow(&client, subject, &candidates, printer).await?);
+            continue;
+        }
+        if let Some(waiting) = &mut waiting
+            && waiting.goes_on(printer).await?
+        {
+            continue;
+        }
+        return match found {
+            Err(error) if followed.is_empty() => Err(error),
+            found => last(&found.unwrap_or_default(), &client, followed, printer).await,
         };
-        followed.extend(follow(&client, subject, &candidates, printer).await?);
     }
 }
 
@@ -52,7 +65,7 @@ async fn last(
 ) -> anyhow::Result<()> {
     if followed.is_empty() {
         printer.message("nothing runs at the moment");
-        for subject in subjects {
+        for subject in subjects.iter().filter(|subject| subject.workspace.is_some()) {
             followed.extend(kept(subject, &subject.kept(client)?).await?.pop());
         }
     } else if printer.output() == Output::Human {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use capt_api::engine_status::RunOperation;
+use capt_core::columns::aligned;
 use capt_core::workspace::run_log::RunLog;
 use serde::Serialize;
 
@@ -69,22 +70,19 @@ pub(super) fn table(runs: &[RunView]) -> String {
     if runs.is_empty() {
         return "no run is kept".to_owned();
     }
-    let width = runs.iter().map(|run| run.workspace.len()).max().unwrap_or_default().max("WORKSPACE".len());
-    let mut text =
-        format!("{:<width$}  {:<5} {:<13} {:<21} {:<7} RESULT", "WORKSPACE", "RUN", "WHAT", "BEGAN", "TOOK");
-    for RunView { workspace, number, log } in runs {
-        let took = format!("{} s", log.ended_at.duration_since(log.started_at).as_secs());
+    let header = ["WORKSPACE", "RUN", "WHAT", "BEGAN", "TOOK", "RESULT"].map(ToOwned::to_owned);
+    let rows = runs.iter().map(|RunView { workspace, number, log }| {
         let result = if log.succeeded { log.result.clone() } else { format!("failed: {}", log.result) };
-        // Writing to a String cannot fail.
-        let _ = write!(
-            text,
-            "\n{workspace:<width$}  {number:<5} {:<13} {:<21} {took:<7} {}",
-            word(log.operation),
+        [
+            workspace.clone(),
+            number.to_string(),
+            word(log.operation).to_owned(),
             format!("{:.0}", log.started_at),
-            first_line(&result)
-        );
-    }
-    text
+            format!("{} s", log.ended_at.duration_since(log.started_at).as_secs()),
+            first_line(&result),
+        ]
+    });
+    aligned(&std::iter::once(header).chain(rows).collect::<Vec<_>>(), 2).join("\n")
 }
 
 fn first_line(text: &str) -> String {
@@ -151,9 +149,9 @@ mod tests {
     #[test]
     fn runs_are_a_table() {
         insta::assert_snapshot!(table(&[run(7, true), run(8, false)]), @r"
-        WORKSPACE  RUN   WHAT          BEGAN                 TOOK    RESULT
-        prod-vpc   7     apply         2026-11-16T12:00:00Z  11 s    applied
-        prod-vpc   8     apply         2026-11-16T12:00:00Z  11 s    failed: apply failed: no quota
+        WORKSPACE  RUN  WHAT   BEGAN                 TOOK  RESULT
+        prod-vpc   7    apply  2026-11-16T12:00:00Z  11 s  applied
+        prod-vpc   8    apply  2026-11-16T12:00:00Z  11 s  failed: apply failed: no quota
         ");
     }
 }

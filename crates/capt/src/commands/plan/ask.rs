@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use capt_api::Workspace;
+use capt_api::crossplane::ForProvider;
 use capt_api::names::{Reason, annotation, condition};
 use capt_controller::by_hand::{Seen, StateOf};
 use capt_controller::install::owner;
+use capt_core::apply::variables::Hidden;
 use jiff::Timestamp;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::runtime::wait::await_condition;
@@ -21,27 +23,73 @@ use crate::printer::Printer;
 
 const WRITER: Writer = Writer("capt-plan");
 
-/// Asks for a plan, and waits for it.
+/// Content that a Workspace does not have yet.
+pub(super) struct Content {
+    pub(super) for_provider: ForProvider,
+    /// The file of secret values, where the Secret that holds them is not there yet.
+    pub(super) values: Option<Hidden>,
+}
+
+/// Asks for a plan of a Workspace as it is, and waits for it.
 pub(super) async fn fresh(
     client: &Client,
     subject: &Subject,
     timeout: Duration,
     printer: Printer,
 ) -> anyhow::Result<PlanView> {
+    if let Some(why) = why_not(client, subject).await? {
+        bail!("no plan of Workspace `{}` can be made: {why}", subject.name());
+    }
+    ask(client, subject, None, timeout, printer).await
+}
+
+/// Asks for a plan of what a Workspace would be with other content, and waits for it.
+pub(super) async fn of_content(
+    client: &Client,
+    subject: &Subject,
+    content: &Content,
+    timeout: Duration,
+    printer: Printer,
+) -> anyhow::Result<PlanView> {
+    let asked = ask(client, subject, Some(content), timeout, printer).await;
+    if asked.is_err() {
+        // Whoever answered has taken it away; where nobody did, nothing is to be left behind.
+        subject.kept(client)?.remove_candidate().await?;
+    }
+    asked
+}
+
+/// Why nobody would answer.
+pub(super) async fn why_not(client: &Client, subject: &Subject) -> anyhow::Result<Option<String>> {
+    match subject.is_left_alone() {
+        Some(why) => Ok(Some(why)),
+        None => is_run_by_others(client, subject.workspace()?, &subject.kept(client)?).await,
+    }
+}
+
+async fn ask(
+    client: &Client,
+    subject: &Subject,
+    content: Option<&Content>,
+    timeout: Duration,
+    printer: Printer,
+) -> anyhow::Result<PlanView> {
     let (name, kept) = (subject.name(), subject.kept(client)?);
-    if let Some(why) = subject.is_left_alone() {
-        bail!("no plan of Workspace `{name}` can be made: {why}");
-    }
-    if let Some(why) = is_run_by_others(client, subject.workspace()?, &kept).await? {
-        bail!("no plan of Workspace `{name}` can be made: {why}");
-    }
     if subject.workspace.as_ref().is_some_and(is_running) {
         printer.message(&format!("a run of Workspace `{name}` goes on; its plan is made afterwards"));
     }
     // To the nanosecond, so that no two requests are the same.
     let request = format!("{:.9}", Timestamp::now());
+    let candidate = match content {
+        Some(Content { for_provider, values }) => {
+            Some(kept.put_candidate(&request, for_provider, values.as_ref().map(Hidden::expose)).await?)
+        }
+        None => None,
+    };
     let workspaces: Api<Workspace> = Api::all(client.clone());
-    let patch = json!({ "metadata": { "annotations": { annotation::PLAN_REQUESTED_AT: request } } });
+    let annotations =
+        json!({ annotation::PLAN_REQUESTED_AT: request, annotation::PLAN_CANDIDATE: candidate });
+    let patch = json!({ "metadata": { "annotations": annotations } });
     let asked = WRITER
         .change(&workspaces, &name, &format!("asking for a plan of Workspace `{name}`"), |_| {
             Ok(Some(patch.clone()))
@@ -62,8 +110,9 @@ pub(super) async fn fresh(
             timeout.as_secs()
         ),
     };
+    let source = if content.is_some() { Source::Manifests } else { Source::Fresh };
     match answer.result {
-        Ok(shown) => Ok(PlanView::new(subject, Source::Fresh, "", shown)),
+        Ok(shown) => Ok(PlanView::new(subject, source, "", shown)),
         Err(why) => bail!("no plan of Workspace `{name}` could be made: {why}"),
     }
 }

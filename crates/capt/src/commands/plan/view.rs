@@ -25,6 +25,8 @@ pub(crate) enum Source {
     Drift,
     /// It was made for this.
     Fresh,
+    /// It was made for this, of what manifests on disk would make of the Workspace.
+    Manifests,
 }
 
 /// The plan of a Workspace.
@@ -104,8 +106,21 @@ impl PlanView {
             Source::Drift => format!("Workspace `{workspace}`: the last look at reality found differences"),
             Source::Fresh if self.changes() => format!("Workspace `{workspace}`: plan {short}, just made"),
             Source::Fresh => format!("Workspace `{workspace}`: plan just made"),
+            Source::Manifests => format!("Workspace `{workspace}`: plan of what these manifests make of it"),
         };
         text.push('\n');
+        text.push_str(&self.body());
+        text
+    }
+
+    /// The resources that would be added, changed and destroyed.
+    pub(crate) fn counts(&self) -> (usize, usize, usize) {
+        (self.add, self.change, self.destroy)
+    }
+
+    /// What the plan would do, for people.
+    pub(crate) fn body(&self) -> String {
+        let mut text = String::new();
         // Writing to a String cannot fail.
         match (&self.plan, &self.text) {
             (Some(plan), _) => {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use capt_controller::by_hand::{Snapshot, StateOf};
 use capt_core::cause::sentence;
+use capt_core::columns::aligned;
 use capt_core::terraform_state::{Changed, Inspected, inspect};
 use jiff::Timestamp;
 use kube::Client;
@@ -136,17 +137,18 @@ impl Listing {
             let _ = write!(text, "\n  there are no copies");
             return text;
         }
-        let _ = write!(text, "\n  {:<8}{:<11}{:<22}WHAT CAME AFTER", "SERIAL", "RESOURCES", "TAKEN");
-        for version in current.iter().chain(snapshots) {
-            let of = current.as_ref().map(|current| current.lineage.as_str());
-            let _ = write!(text, "\n  {}", version.line(of).trim_end());
+        let header = ["SERIAL", "RESOURCES", "TAKEN", "WHAT CAME AFTER"].map(ToOwned::to_owned);
+        let of = current.as_ref().map(|current| current.lineage.as_str());
+        let rows = current.iter().chain(snapshots).map(|version| version.row(of));
+        for line in aligned(&std::iter::once(header).chain(rows).collect::<Vec<_>>(), 2) {
+            let _ = write!(text, "\n  {line}");
         }
         text
     }
 }
 
 impl Version {
-    fn line(&self, lineage: Option<&str>) -> String {
+    fn row(&self, lineage: Option<&str>) -> [String; 4] {
         let Self { serial, resources, taken_at, after, problem, .. } = self;
         let taken = taken_at.map_or("now".to_owned(), |at| format!("{at:.0}"));
         let resources = resources.map_or("?".to_owned(), |count| count.to_string());
@@ -158,7 +160,7 @@ impl Version {
             }
             (None, None) => String::new(),
         };
-        format!("{serial:<8}{resources:<11}{taken:<22}{note}")
+        [serial.to_string(), resources, taken, note]
     }
 }
 

@@ -8,7 +8,7 @@ use tracing::info;
 
 use super::{Acting, Done};
 use crate::error::Error;
-use crate::workspace::{connection_secret, plan_text, preview, snapshot, state};
+use crate::workspace::{candidate, connection_secret, plan_text, preview, snapshot, state};
 
 impl Acting<'_> {
     /// Nothing of the infrastructure is left. What is known of it goes first, what would be missed last.
@@ -21,6 +21,7 @@ impl Acting<'_> {
         plan_text::remove(client, place, true).await?;
         if self.workspace.annotations().contains_key(annotation::PLAN_REQUESTED_AT) {
             preview::remove(client, place).await?;
+            candidate::remove(client, place).await?;
         }
         snapshot::remove(client, place).await?;
         if self.seen.found.is_some() {

@@ -1,7 +1,7 @@
 //! What the engine has written down of its runs.
 
 use capt_core::workspace::run_log::RunLog;
-use capt_terraform::{Arguments, Redactor, Run};
+use capt_terraform::{Redactor, Run};
 
 use super::{Answer, Failure, Shown, StateOf};
 use crate::workspace::{plan_text, preview, record};
@@ -31,7 +31,7 @@ impl StateOf {
     /// says is no secret for whoever looks at its state.
     pub async fn redactor(&self) -> Result<Redactor, Failure> {
         let kept = record::kept_run(&self.client, &self.place).await?;
-        let kept = kept.map(|run| Run { arguments: Arguments::default(), hidden: Vec::new(), ..run });
+        let kept = kept.map(|run| Run { hidden: Vec::new(), ..run });
         Ok(kept.as_ref().map(Redactor::of).unwrap_or_default())
     }
 }

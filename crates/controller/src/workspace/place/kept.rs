@@ -24,6 +24,7 @@ pub(in crate::workspace) enum Role {
     Snapshot,
     Plan,
     Preview,
+    Candidate,
     Access,
     Connection,
 }
@@ -36,6 +37,7 @@ impl Role {
             Self::Snapshot => "snapshot",
             Self::Plan => "plan",
             Self::Preview => "preview",
+            Self::Candidate => "candidate",
             Self::Access => "access",
             Self::Connection => "connection",
         }

@@ -43,6 +43,7 @@ fn run(source: Source) -> Run {
         hidden: Vec::new(),
         provider_lock: Some("older".to_owned()),
         plugin_cache: true,
+        earlier_state: capt_terraform::EarlierState::default(),
     }
 }
 

@@ -10,7 +10,7 @@ use capt_core::note::Note;
 use capt_core::workspace::decide::{Operation, Which};
 use capt_core::workspace::run_log::{Cause, Lines, RunLog};
 use capt_core::workspace::status::progress_note;
-use capt_terraform::{Event, Outcome, Plan, Progress};
+use capt_terraform::{Event, Identity, Outcome, Plan, Progress};
 use k8s_openapi::jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -51,7 +51,7 @@ pub(super) enum Stage {
     #[default]
     Idle,
     /// One waits or goes on. A plan that is only shown leaves what came before it as it was.
-    Going { going: Going, cancel: CancellationToken, before: Option<Arc<Over>> },
+    Going { going: Going, identity: Identity, cancel: CancellationToken, before: Option<Arc<Over>> },
     /// The last one ended like this.
     Over(Arc<Over>),
 }
@@ -85,14 +85,15 @@ impl Entry {
         std::mem::replace(&mut self.scheduled, true)
     }
 
-    /// Asks a run that waits or goes on to stop; `false` if it was asked before, or there is none.
-    pub(super) fn cancel(&self) -> bool {
+    /// Asks a run that waits or goes on to stop, and answers whose directory it works in; nothing if it was asked before, or
+    /// there is none.
+    pub(super) fn cancel(&self) -> Option<Identity> {
         match &self.stage {
-            Stage::Going { cancel, .. } if !cancel.is_cancelled() => {
+            Stage::Going { cancel, identity, .. } if !cancel.is_cancelled() => {
                 cancel.cancel();
-                true
+                Some(identity.clone())
             }
-            Stage::Going { .. } | Stage::Idle | Stage::Over(_) => false,
+            Stage::Going { .. } | Stage::Idle | Stage::Over(_) => None,
         }
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::stage::{EngineStage, find, output};
 use crate::stage::cluster;
 
-const MODULE: &str = r#"
+pub(super) const MODULE: &str = r#"
 variable "greeting" {}
 variable "more" {
   type    = list(string)
@@ -25,7 +25,7 @@ resource "terraform_data" "more" {
 output "said" { value = terraform_data.one.output }
 "#;
 
-async fn state_of(stage: &EngineStage, name: &str) -> StateOf {
+pub(super) async fn state_of(stage: &EngineStage, name: &str) -> StateOf {
     let workspace = stage.stage.workspaces().get(name).await.unwrap();
     let apply: WorkspaceTemplateApply = stage.stage.applies().get(&format!("{name}-apply")).await.unwrap();
     StateOf::new(&cluster().await.client(), &workspace, &apply)
@@ -42,14 +42,14 @@ async fn plan(stage: &EngineStage, name: &str, request: &str) -> Answer {
     kept.preview().await.unwrap().unwrap()
 }
 
-fn changes(answer: &Answer) -> Vec<(String, Action)> {
+pub(super) fn changes(answer: &Answer) -> Vec<(String, Action)> {
     let shown = answer.result.as_ref().unwrap();
     let plan = shown.plan.as_ref().unwrap();
     plan.changes.iter().map(|change| (change.address.clone(), change.action)).collect()
 }
 
 /// What the Workspace tells, without the times.
-fn told(workspace: &Workspace) -> Value {
+pub(super) fn told(workspace: &Workspace) -> Value {
     let status = workspace.status.clone().unwrap();
     json!([status.conditions, status.engine.unwrap().plan])
 }

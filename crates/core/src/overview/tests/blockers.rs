@@ -73,3 +73,14 @@ fn a_cluster_is_ready_when_cluster_api_says_that_it_is_available(
 ) {
     assert_eq!(seen(&scene()).summary.ready, expected);
 }
+
+#[rstest]
+#[case::it_can_be_used(all_ready, false)]
+#[case::the_network_is_made(waiting_for_network, true)]
+#[case::terraform_failed(apply_failing, false)]
+#[case::somebody_has_to_approve(approval_needed, false)]
+#[case::it_is_paused(paused, false)]
+#[case::it_goes_down(deleting_held_by_a_node_claim, true)]
+fn more_comes_by_itself_until_somebody_has_to_look(#[case] scene: fn() -> Facts, #[case] expected: bool) {
+    assert_eq!(seen(&scene()).summary.is_moving(), expected);
+}

@@ -90,7 +90,7 @@ pub(super) fn apply_failing() -> Facts {
 
 pub(super) fn approval_needed() -> Facts {
     let mut facts = ready();
-    let message = "the plan 0123456789abcdef (0 to add, 0 to change, 1 to replace, 0 to destroy) waits for approval: it destroys or replaces aws_eks_cluster.main. To apply it: kubectl annotate --overwrite workspace demo-eks-controlplane capt.cluster.x-k8s.io/approve-plan=0123456789abcdef";
+    let message = "the plan 0123456789abcdef (0 to add, 0 to change, 1 to replace, 0 to destroy) waits for approval: it destroys or replaces aws_eks_cluster.main. To apply it: capt approve workspace demo-eks-controlplane (or kubectl annotate --overwrite workspace demo-eks-controlplane capt.cluster.x-k8s.io/approve-plan=0123456789abcdef)";
     let waits = workspace(
         CONTROL_PLANE,
         &[

@@ -32,18 +32,17 @@ pub(super) fn keep(seen: &Active) -> Step {
     if let Some(Ended { result: Ending::Applied { destroyed: false } | Ending::Outputs, .. }) = &seen.ended {
         return Step::Publish;
     }
+    let lost = (is_missing(seen) && !seen.missing_state_accepted).then(|| hold(missing_state()));
+    if seen.preview == Preview::CandidateWanted {
+        // Whatever is the matter with what the Workspace says, it is not that which is planned.
+        return lost.unwrap_or_else(|| start(Operation::Preview, Which::Candidate, Priority::Change));
+    }
     let inputs = match &seen.inputs {
         Err(blocked) => return hold(blocked.clone()),
         Ok(inputs) => inputs,
     };
-    if is_missing(seen) && !seen.missing_state_accepted {
-        return hold(Blocked::new(
-            Reason::StateMissing,
-            format!(
-                "the state that was there is missing, and without it everything would be made a second time: restore it (`capt state restore`), or annotate this Workspace with {}=true to begin anew",
-                annotation::ACCEPT_MISSING_STATE
-            ),
-        ));
+    if let Some(step) = lost {
+        return step;
     }
     if seen.preview == Preview::Wanted {
         // Somebody waits for it.
@@ -54,6 +53,16 @@ pub(super) fn keep(seen: &Active) -> Step {
 
 fn hold(blocked: Blocked) -> Step {
     Step::Hold { blocked, until: None }
+}
+
+fn missing_state() -> Blocked {
+    Blocked::new(
+        Reason::StateMissing,
+        format!(
+            "the state that was there is missing, and without it everything would be made a second time: restore it (`capt state restore`), or annotate this Workspace with {}=true to begin anew",
+            annotation::ACCEPT_MISSING_STATE
+        ),
+    )
 }
 
 /// The state does not follow a backend that changes, and without it everything would be made a second time.

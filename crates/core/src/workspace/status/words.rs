@@ -59,13 +59,12 @@ pub(super) fn approval(report: Report<'_>, hash: &str, why: &[Concern]) -> Strin
         })
         .collect();
     let summary = report.plan.map(|plan| format!(" ({})", plan.summary)).unwrap_or_default();
-    let approve = short(hash);
+    let (approve, name) = (short(hash), report.name());
     let then = if report.deleting() { "destroy by it" } else { "apply it" };
     format!(
-        "the plan {approve}{summary} waits for approval: {}. {}To {then}: kubectl annotate --overwrite workspace {} {}={approve}",
+        "the plan {approve}{summary} waits for approval: {}. {}To {then}: capt approve workspace {name} (or kubectl annotate --overwrite workspace {name} {}={approve})",
         reasons.join("; "),
         where_to_read(report),
-        report.name(),
         annotation::APPROVE_PLAN,
     )
 }

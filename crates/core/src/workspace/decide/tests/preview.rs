@@ -37,6 +37,22 @@ fn drift_that_was_told_stays_told() {
 }
 
 #[rstest]
+#[case::nothing_is_the_matter(World::settled(), &["preview", "show", "settled"])]
+#[case::its_own_content_cannot_be_had(World::settled().with(|active| active.inputs = Err(Blocked::new(Reason::InputMissing, "x"))), &["preview", "show", "hold"])]
+fn other_content_is_planned_whatever_the_workspace_says(#[case] world: World, #[case] way: &[&str]) {
+    assert_eq!(world.with(|active| active.preview = Preview::CandidateWanted).walk(), way);
+}
+
+#[test]
+fn other_content_is_not_planned_without_the_state_that_was_there() {
+    let world = World::settled().with(|active| {
+        active.preview = Preview::CandidateWanted;
+        active.state = State::Absent;
+    });
+    assert_eq!(reason(&world.decide()), Some(Reason::StateMissing));
+}
+
+#[rstest]
 #[case::inputs_are_missing(World::settled().with(|active| active.inputs = Err(Blocked::new(Reason::InputMissing, "x"))), Reason::InputMissing)]
 #[case::the_state_is_missing(World::settled().with(|active| active.state = State::Absent), Reason::StateMissing)]
 fn where_no_plan_can_be_made_none_is(#[case] world: World, #[case] why: Reason) {

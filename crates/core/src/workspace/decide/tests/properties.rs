@@ -60,6 +60,7 @@ proptest! {
             let expected = match inputs {
                 Which::Current => current,
                 Which::Kept => seen.kept.as_ref(),
+                Which::Candidate => None,
             };
             prop_assert_eq!(Some(fingerprint), expected);
         }
@@ -78,6 +79,7 @@ proptest! {
             match inputs {
                 Which::Current => prop_assert!(seen.inputs.is_ok()),
                 Which::Kept => prop_assert!(seen.kept.is_some()),
+                Which::Candidate => prop_assert!(false, "nobody plans other content of what is deleted"),
             }
         }
     }

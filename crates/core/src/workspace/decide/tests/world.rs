@@ -230,15 +230,16 @@ impl World {
     }
 
     fn run(&mut self, start: &Start) {
-        let fingerprint = match start.inputs {
-            Which::Current => self.active.inputs.clone().unwrap().fingerprint,
-            Which::Kept => self.kept.clone().unwrap(),
-        };
         if start.operation == Operation::Preview {
             // What came of the run before it stays known.
             self.active.preview = Preview::Made;
             return;
         }
+        let fingerprint = match start.inputs {
+            Which::Current => self.active.inputs.clone().unwrap().fingerprint,
+            Which::Kept => self.kept.clone().unwrap(),
+            Which::Candidate => panic!("other content is only ever shown"),
+        };
         self.active.requested = false;
         if let Operation::Apply { hash } | Operation::Destroy { hash } = &start.operation {
             self.begin(hash, &fingerprint);
@@ -354,6 +355,7 @@ pub(super) fn word(step: &Step) -> &'static str {
             (Operation::Preview, _) => "preview",
             (Operation::PlanDestroy, Which::Current) => "plan destroy",
             (Operation::PlanDestroy, Which::Kept) => "plan destroy (kept)",
+            (Operation::PlanDestroy | Operation::Destroy { .. }, Which::Candidate) => "never",
             (Operation::Apply { .. }, _) => "apply",
             (Operation::Destroy { .. }, Which::Current) => "destroy",
             (Operation::Destroy { .. }, Which::Kept) => "destroy (kept)",

@@ -159,7 +159,7 @@ pub(super) fn active() -> impl Strategy<Value = Active> {
         approvals(),
     );
     let facts = (inputs(), memory(), state(), ended(), connection());
-    let previews = vec![Preview::NotWanted, Preview::Wanted, Preview::Made];
+    let previews = vec![Preview::NotWanted, Preview::Wanted, Preview::CandidateWanted, Preview::Made];
     let switches = (any::<(bool, bool, bool, bool)>(), prop::sample::select(previews));
     let times = (prop::option::of(time()), time(), force_unlock(), prop::bool::weighted(0.9));
     (facts, switches, policies, times).prop_map(
