@@ -14,10 +14,13 @@ use crate::capi::Cluster;
 use crate::capt_cluster::{CAPTCluster, CAPTClusterTemplate};
 use crate::capt_control_plane::{CAPTControlPlane, CAPTControlPlaneTemplate};
 use crate::crossplane::{ProviderConfig, Workspace};
-use crate::names::{MANAGED_BY_CAPT, label};
+use crate::names::{MANAGED_BY_CAPT, annotation, label};
 use crate::resource_set::{ClusterResourceSet, ClusterResourceSetBinding};
 use crate::workspace_template::WorkspaceTemplate;
 use crate::workspace_template_apply::WorkspaceTemplateApply;
+
+/// The version of CAPT that these are of. Each CRD says it, so that another CAPT can tell whether it is older or newer.
+pub const CAPT_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The version that all of CAPT's own kinds have.
 const OWN_VERSION: &str = "v1beta1";
@@ -105,6 +108,7 @@ fn finished(mut crd: CustomResourceDefinition, labels: &[(&str, &str)]) -> Custo
     let own = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
     let managed = (label::MANAGED_BY.to_owned(), MANAGED_BY_CAPT.to_owned());
     *crd.labels_mut() = own.chain([managed]).collect::<BTreeMap<_, _>>();
+    crd.annotations_mut().insert(annotation::VERSION.to_owned(), CAPT_VERSION.to_owned());
     for version in &mut crd.spec.versions {
         if let Some(schema) = version.schema.as_mut().and_then(|schema| schema.open_api_v3_schema.as_mut()) {
             without_null(schema);

@@ -51,6 +51,9 @@ pub const RESOURCE_SET_FIELD_MANAGER: &str = "capt-resource-set";
 /// of what add-ons bring to clusters.
 pub const ADDON_FIELD_MANAGER: &str = "capt-addons";
 
+/// The Lease that managers take.
+pub const MANAGER_LEASE: &str = "capt-manager";
+
 /// The extension in a person's kubeconfig that marks the entries which `capt kubeconfig --merge` put there.
 pub const KUBECONFIG_EXTENSION: &str = "capt.cluster.x-k8s.io";
 
@@ -198,6 +201,14 @@ pub mod annotation {
     pub const RESTORED_FROM: &str = "capt.cluster.x-k8s.io/restored-from";
     /// On what `capt restore` made and has not finished: its pause is not its user's.
     pub const RESTORING: &str = "capt.cluster.x-k8s.io/restoring";
+    /// On a CRD: the version of CAPT that it is of.
+    pub const VERSION: &str = "capt.cluster.x-k8s.io/version";
+    /// On the Lease of a manager: who wrote it, of which version, and what it looks at, as JSON.
+    pub const MANAGER: &str = "capt.cluster.x-k8s.io/manager";
+    /// Helm: the release that an object is of.
+    pub const HELM_RELEASE: &str = "meta.helm.sh/release-name";
+    /// Helm: the namespace of the release that an object is of.
+    pub const HELM_NAMESPACE: &str = "meta.helm.sh/release-namespace";
     /// On a `WorkspaceTemplate`: `"true"` carries the module to the Workspace although CAPT cannot read it.
     pub const SKIP_MODULE_CHECK: &str = "capt.cluster.x-k8s.io/skip-module-check";
 }

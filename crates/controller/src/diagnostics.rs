@@ -20,6 +20,8 @@ use crate::metrics::Metrics;
 pub(crate) enum Readiness {
     /// Not yet; the word says what it waits for.
     Starting(&'static str),
+    /// It cannot act before somebody does what this says.
+    Waiting(String),
     /// Another manager acts, and this one stands by.
     StandingBy,
     /// It acts.
@@ -60,6 +62,7 @@ async fn ready(State(served): State<Arc<Served>>) -> Response {
         Readiness::Starting(what) => {
             (StatusCode::SERVICE_UNAVAILABLE, format!("waiting for {what}\n")).into_response()
         }
+        Readiness::Waiting(what) => (StatusCode::SERVICE_UNAVAILABLE, format!("{what}\n")).into_response(),
     }
 }
 

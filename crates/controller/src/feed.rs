@@ -193,9 +193,18 @@ async fn next<K>(
 }
 
 fn is_kind_missing(error: &watcher::Error) -> bool {
+    was_answered_with(error, 404)
+}
+
+/// Whether a watch could not begin because we may not look.
+pub(crate) fn is_forbidden(error: &watcher::Error) -> bool {
+    was_answered_with(error, 403)
+}
+
+fn was_answered_with(error: &watcher::Error, code: u16) -> bool {
     match error {
         watcher::Error::InitialListFailed(kube::Error::Api(status))
-        | watcher::Error::WatchStartFailed(kube::Error::Api(status)) => status.code == 404,
+        | watcher::Error::WatchStartFailed(kube::Error::Api(status)) => status.code == code,
         _ => false,
     }
 }

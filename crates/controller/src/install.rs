@@ -1,7 +1,8 @@
 //! Puts CRDs on an API server, and waits until it serves them.
 //!
-//! Invariant: a CRD of somebody else's kind is written only if it is absent or CAPT's own. Every write carries the
-//! resource version that the decision was made on, so an owner who arrives in between is never overwritten.
+//! Invariant: a CRD of somebody else's kind is written only if it is absent or CAPT's own, and none that a newer CAPT wrote.
+//! Every write carries the resource version that the decision was made on, so an owner who arrives in between is never
+//! overwritten.
 
 mod owner;
 #[cfg(test)]
@@ -10,6 +11,7 @@ mod tests;
 use std::time::Duration;
 
 use capt_api::names::{FIELD_MANAGER, label};
+use capt_core::skew::{Skew, compare};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, Patch, PatchParams};
 use kube::runtime::wait::{await_condition, conditions};
@@ -76,6 +78,8 @@ pub enum Outcome {
     Installed,
     /// It belongs to somebody else and was not touched.
     LeftAlone(Owner),
+    /// It is of a newer CAPT and was not touched.
+    Newer(Skew),
 }
 
 /// Installs the CRDs one by one and returns when the API server serves them all.
@@ -109,6 +113,10 @@ async fn put(
         let present = present.map_err(|source| Error::Read { name: name.clone(), source })?;
         if let (Kinds::Foreign, Some(other)) = (kinds, present.as_ref().and_then(owner)) {
             return Ok(Outcome::LeftAlone(other));
+        }
+        let skew = compare(crd, present.as_ref());
+        if skew.is_of_a_newer_capt() {
+            return Ok(Outcome::Newer(skew));
         }
         attempts_left -= 1;
         match apply(definitions, crd, present.as_ref()).await {

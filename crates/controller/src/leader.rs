@@ -4,18 +4,22 @@
 
 use std::time::{Duration, Instant};
 
-use capt_core::lease::{Holder, holder};
+use capt_api::crd::CAPT_VERSION;
+use capt_api::names::annotation;
+use capt_core::lease::{Holder, Manager, Scope, holder};
 use futures::StreamExt;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use k8s_openapi::jiff::Timestamp;
 use kube::api::PostParams;
 use kube::runtime::watcher::watch_object;
-use kube::{Api, Client};
+use kube::{Api, Client, ResourceExt};
+use serde_json::json;
 use tokio::time::{sleep, timeout};
 use tracing::{debug, info, warn};
 
 use crate::options::LeaderElection;
+use crate::store::version;
 
 /// How long to wait after the API server could not be asked.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -24,6 +28,16 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(crate) struct Leadership {
     leases: Api<Lease>,
     options: LeaderElection,
+    /// What this manager says of itself.
+    said: String,
+}
+
+/// What came of an attempt to take the Lease.
+enum Attempt {
+    /// It is ours, as of this version.
+    Taken(u64),
+    /// It is somebody else's and may be free after this time.
+    Held(Duration),
 }
 
 /// A Lease as it was last seen, and since when it is like that.
@@ -33,20 +47,26 @@ struct Sighting {
 }
 
 impl Leadership {
-    pub(crate) fn new(client: Client, options: LeaderElection) -> Self {
-        Self { leases: Api::namespaced(client, &options.namespace), options }
+    pub(crate) fn new(client: Client, options: LeaderElection, scope: Scope) -> Self {
+        let said = Manager { identity: options.identity.clone(), version: CAPT_VERSION.to_owned(), scope };
+        Self { leases: Api::namespaced(client, &options.namespace), options, said: json!(said).to_string() }
     }
 
-    /// Waits until the Lease is ours.
-    pub(crate) async fn acquire(&self) {
+    /// How long the Lease is valid when it is not renewed.
+    pub(crate) fn duration(&self) -> Duration {
+        self.options.lease_duration
+    }
+
+    /// Waits until the Lease is ours, and answers with its version.
+    pub(crate) async fn acquire(&self) -> u64 {
         let mut sighting: Option<Sighting> = None;
         loop {
             match self.try_acquire(&mut sighting).await {
-                Ok(None) => {
+                Ok(Attempt::Taken(version)) => {
                     info!(lease = self.options.name, identity = self.options.identity, "leading");
-                    return;
+                    return version;
                 }
-                Ok(Some(free_in)) => self.await_change(free_in, sighting.as_ref()).await,
+                Ok(Attempt::Held(free_in)) => self.await_change(free_in, sighting.as_ref()).await,
                 Err(error) => {
                     warn!(
                         lease = self.options.name,
@@ -103,11 +123,11 @@ impl Leadership {
         }
     }
 
-    /// `None` if the Lease is ours now, else how long until it may be free.
-    async fn try_acquire(&self, sighting: &mut Option<Sighting>) -> Result<Option<Duration>, kube::Error> {
+    /// Takes the Lease if it is free.
+    async fn try_acquire(&self, sighting: &mut Option<Sighting>) -> Result<Attempt, kube::Error> {
         let Some(lease) = self.leases.get_opt(&self.options.name).await? else {
             let metadata = ObjectMeta { name: Some(self.options.name.clone()), ..ObjectMeta::default() };
-            let lease = Lease { metadata, spec: Some(self.spec(0)) };
+            let lease = self.ours(Lease { metadata, spec: None }, 0);
             let created = self.leases.create(&PostParams::default(), &lease).await;
             return taken(created);
         };
@@ -122,11 +142,11 @@ impl Leadership {
         match holder(&spec, &self.options.identity, since.elapsed()) {
             Holder::Other { name, free_in } => {
                 debug!(lease = self.options.name, holder = name, "standing by");
-                Ok(Some(free_in))
+                Ok(Attempt::Held(free_in))
             }
             Holder::Nobody | Holder::Us => {
                 let transitions = spec.lease_transitions.unwrap_or_default().saturating_add(1);
-                let lease = Lease { spec: Some(self.spec(transitions)), ..lease };
+                let lease = self.ours(lease, transitions);
                 taken(self.leases.replace(&self.options.name, &PostParams::default(), &lease).await)
             }
         }
@@ -154,24 +174,27 @@ impl Leadership {
         let _ = timeout(free_in, std::pin::pin!(changed).next()).await;
     }
 
-    fn spec(&self, transitions: i32) -> LeaseSpec {
+    /// The Lease with us as its holder.
+    fn ours(&self, mut lease: Lease, transitions: i32) -> Lease {
+        lease.annotations_mut().insert(annotation::MANAGER.to_owned(), self.said.clone());
         let now = MicroTime(Timestamp::now());
-        LeaseSpec {
+        lease.spec = Some(LeaseSpec {
             holder_identity: Some(self.options.identity.clone()),
             lease_duration_seconds: i32::try_from(self.options.lease_duration.as_secs()).ok(),
             acquire_time: Some(now.clone()),
             renew_time: Some(now),
             lease_transitions: Some(transitions),
             ..LeaseSpec::default()
-        }
+        });
+        lease
     }
 }
 
 /// Somebody who was faster is no error: look again.
-fn taken(written: Result<Lease, kube::Error>) -> Result<Option<Duration>, kube::Error> {
+fn taken(written: Result<Lease, kube::Error>) -> Result<Attempt, kube::Error> {
     match written {
-        Ok(_) => Ok(None),
-        Err(kube::Error::Api(status)) if status.code == 409 => Ok(Some(Duration::from_millis(100))),
+        Ok(lease) => Ok(Attempt::Taken(version(&lease.metadata))),
+        Err(kube::Error::Api(status)) if status.code == 409 => Ok(Attempt::Held(Duration::from_millis(100))),
         Err(error) => Err(error),
     }
 }

@@ -19,8 +19,8 @@ use crate::context::{Attempts, Context};
 use crate::control_plane::Credentials;
 use crate::diagnostics::{self, Readiness};
 use crate::drive::{Pace, drive};
+use crate::gate::Gate;
 use crate::index::Index;
-use crate::leader::Leadership;
 use crate::metrics::{Kind, Metrics};
 use crate::notify::Notifier;
 use crate::options::Options;
@@ -89,31 +89,25 @@ pub async fn run(client: Client, options: Options, shutdown: CancellationToken) 
     let mut telling = JoinSet::new();
     telling.spawn(carrying);
     let manager = Manager { client, options, metrics, terraform, notifier, shutdown };
-    match manager.options.leader_election.clone() {
-        None => manager.act(&readiness, manager.shutdown.child_token()).await,
-        Some(election) => {
-            let leadership = Leadership::new(manager.client.clone(), election);
-            let shutdown = &manager.shutdown;
-            while !shutdown.is_cancelled() {
-                readiness.send_replace(Readiness::StandingBy);
-                let stop = shutdown.child_token();
-                tokio::select! {
-                    () = shutdown.cancelled() => break,
-                    () = leadership.acquire() => {}
-                }
-                let acting = manager.act(&readiness, stop.clone());
-                let mut acting = std::pin::pin!(acting);
-                tokio::select! {
-                    () = &mut acting => {}
-                    () = leadership.keep() => {
-                        stop.cancel();
-                        acting.await;
-                    }
-                }
-            }
-            leadership.release().await;
+    let gate = Gate::new(&manager.client, &manager.options, &manager.metrics);
+    let shutdown = &manager.shutdown;
+    while !shutdown.is_cancelled() {
+        tokio::select! {
+            () = shutdown.cancelled() => break,
+            () = gate.pass(&readiness) => {}
         }
+        let stop = shutdown.child_token();
+        let mut acting = std::pin::pin!(manager.act(&readiness, stop.clone()));
+        tokio::select! {
+            () = &mut acting => {}
+            () = gate.closed() => {
+                stop.cancel();
+                acting.await;
+            }
+        }
+        gate.leave().await;
     }
+    gate.leave().await;
     serving.cancel();
     // A client that does not let go of its connection must not hold us up.
     let _ = tokio::time::timeout(FAREWELL, servers.join_all()).await;

@@ -1,6 +1,7 @@
 //! Prometheus metrics. Every label is an enum, so that the number of series is bounded.
 
 mod addons;
+mod gate;
 mod notifications;
 pub mod reference;
 mod secrets;
@@ -24,6 +25,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
 use addons::AddonMetrics;
+use gate::GateMetrics;
 pub(crate) use notifications::Notification;
 use notifications::NotificationMetrics;
 use secrets::SecretMetrics;
@@ -138,6 +140,7 @@ pub(crate) struct Metrics {
     secrets: SecretMetrics,
     addons: AddonMetrics,
     notifications: NotificationMetrics,
+    gate: GateMetrics,
 }
 
 impl Metrics {
@@ -182,6 +185,7 @@ impl Metrics {
         let secrets = SecretMetrics::register(&mut registry);
         let addons = AddonMetrics::register(&mut registry);
         let notifications = NotificationMetrics::register(&mut registry);
+        let gate = GateMetrics::register(&mut registry);
         Self {
             registry: Arc::new(registry),
             reconciles,
@@ -195,6 +199,7 @@ impl Metrics {
             secrets,
             addons,
             notifications,
+            gate,
         }
     }
 
@@ -253,6 +258,16 @@ impl Metrics {
 
     pub(crate) fn leads(&self, leads: bool) {
         self.leader.set(i64::from(leads));
+    }
+
+    /// So many kinds lack what the manager needs.
+    pub(crate) fn unfit_kinds(&self, count: usize) {
+        self.gate.unfit_kinds(count);
+    }
+
+    /// The manager gives way to so many others.
+    pub(crate) fn rivals(&self, count: usize) {
+        self.gate.rivals(count);
     }
 
     /// Credentials of a control plane were looked after.

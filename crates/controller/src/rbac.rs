@@ -18,6 +18,8 @@ pub fn rules() -> Vec<PolicyRule> {
             crate::resource_set::rules(),
             vec![
                 rule("apiextensions.k8s.io", &["customresourcedefinitions"], &["get", "list", "watch"]),
+                // Managers of other namespaces, which must not act at the same time.
+                rule("coordination.k8s.io", &["leases"], &["list", "watch"]),
                 rule("events.k8s.io", &["events"], &["create", "patch"]),
             ],
         ]

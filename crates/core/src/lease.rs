@@ -1,8 +1,12 @@
 //! Who leads, as a Lease tells it.
 
+mod manager;
+
 use std::time::Duration;
 
 use k8s_openapi::api::coordination::v1::LeaseSpec;
+
+pub use manager::{Manager, Scope, Standing, is_rival};
 
 /// Who holds a Lease.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -39,6 +39,7 @@ pub mod readiness;
 pub mod ready_made;
 pub mod resource_set;
 pub mod selector;
+pub mod skew;
 pub mod standing;
 pub mod template;
 pub mod terraform_state;

@@ -31,6 +31,35 @@ const RULES: &str = "\
 - One thing at a time, and the next one when all is ready.
 ";
 
+const CAPT: &str = "\
+Upgrade the CRDs first, then the manager. Each CRD says which CAPT it is of, in the annotation
+`capt.cluster.x-k8s.io/version`. A manager compares the CRDs that are served with its own when it starts and whenever they change:
+
+| the CRDs | what the manager does |
+| --- | --- |
+| are older: they lack a field or a value that it has | It does nothing, and is not ready: the API server would drop what it writes there. \
+`/readyz`, its log and `capt doctor` name each kind, what it lacks, and what to run. In a rolling update the manager from before goes on \
+meanwhile. It starts to work by itself as soon as they are upgraded. |
+| are newer, and have all that it needs | It works. What it does not know in a spec stays as it is. An object that it cannot read \
+(a value that it does not know) is left alone and named in an Event with the reason `Unreadable`; all others go on. A field in a \
+status that only a newer manager writes may be missing until that one runs again. |
+| are newer, and lack what it has, or do not serve its version of the API | It does nothing, and tells which version of CAPT to use. |
+| are missing | It waits for each kind by itself, and works with the others. |
+
+`capt up` installs the CRDs of its own version, but never over those of a newer CAPT.
+
+### Several managers
+
+Of managers with one Lease, one acts. A manager that stops hands its Lease over at once, whatever the version of the next one is. \
+Managers in two namespaces have two Leases. So each says in its Lease which version it is and what it looks at, and looks at the Leases of \
+the others before it acts: if another one looks at the same objects, it stands by, says so in its log and with the metric `capt_rivals`, and takes over \
+when that one stops. `--namespace` and `--watch-filter` tell managers apart that are meant to run side by side. A manager that runs \
+with `--leader-elect=false` gives way to any that has a Lease; two of those do not notice each other.
+
+A state is locked while Terraform works on it, but for a destroy in a namespace that is being deleted, where no lock can be taken any more. A lock is released only when the process or the pod that \
+took it is known to be gone; a manager of another namespace does not know that, and waits.
+";
+
 pub(super) fn add(files: &mut Files) -> anyhow::Result<()> {
     files.insert(PathBuf::from("docs/src/guides/upgrades.md"), guide(Table::embedded())?);
     Ok(())
@@ -46,6 +75,7 @@ fn guide(table: &Table) -> anyhow::Result<String> {
     for pair in table.kubernetes.windows(2) {
         text += &chapter(table, pair[0].minor, pair[1].minor)?;
     }
+    write!(text, "\n## CAPT itself\n\n{CAPT}")?;
     Ok(text)
 }
 

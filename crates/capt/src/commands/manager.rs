@@ -10,6 +10,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 use anyhow::Context;
+use capt_api::names::MANAGER_LEASE;
 use capt_controller::manager;
 use capt_controller::options::{LeaderElection, Notifications, Options, TerraformOptions};
 use capt_local::Progress;
@@ -22,8 +23,6 @@ use crate::log_lines::LogLines;
 use crate::notifications;
 use crate::signals::Stop;
 
-/// The Lease that managers take.
-pub(super) const LEASE: &str = "capt-manager";
 const LEASE_DURATION: Duration = Duration::from_secs(15);
 const NAMESPACE_OF_THE_POD: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 
@@ -111,7 +110,7 @@ fn options(
 ) -> Options {
     let leader_election = arguments.leader_elect.then(|| LeaderElection {
         namespace: arguments.leader_election_namespace.unwrap_or_else(own_namespace),
-        name: LEASE.to_owned(),
+        name: MANAGER_LEASE.to_owned(),
         identity: identity(),
         lease_duration: LEASE_DURATION,
     });

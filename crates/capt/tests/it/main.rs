@@ -19,6 +19,7 @@ mod migrate;
 mod overview;
 mod reconcile;
 mod runs;
+mod skew;
 mod state;
 mod terminal;
 mod up;

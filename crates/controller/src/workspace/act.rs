@@ -257,7 +257,7 @@ impl Acting<'_> {
                 plan: plan.to_owned(),
                 at: self.terraform.now(),
                 host: options.host.clone(),
-                in_pod: options.in_pod,
+                pod_namespace: options.in_pod.then(|| options.home_namespace.clone()),
             }),
             elsewhere,
             ..self.seen.record.memory.clone()

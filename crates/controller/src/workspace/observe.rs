@@ -11,7 +11,7 @@ use capt_api::Workspace;
 use capt_api::engine_status::RunOperation;
 use capt_api::names::annotation;
 use capt_core::apply::Blocked;
-use capt_core::workspace::lock::{Holder, machine};
+use capt_core::workspace::lock::{Holder, pod_that_took};
 use capt_core::workspace::observed::{Connection, Ended, Ending, Observed, State};
 use capt_core::workspace::standing::{Standing, standing};
 use capt_terraform::{Backend, Run, Secret};
@@ -271,18 +271,11 @@ async fn judge_lock(
 ) -> Result<(), Error> {
     let Some(Ended { result: Ending::Failed(failure), .. }) = ended else { return Ok(()) };
     let (Some(lock), Some(begun)) = (failure.lock.as_mut(), &record.memory.begun) else { return Ok(()) };
-    let host = machine(&lock.who);
-    let options = &terraform.options;
-    if lock.holder == Holder::Dead || !begun.in_pod || host != Some(&begun.host) || begun.host == options.host
-    {
-        return Ok(());
-    }
-    if !capt_core::name::is_object_name(&begun.host) {
-        return Ok(());
-    }
-    let pods: Api<Pod> = Api::namespaced(context.client.clone(), &options.home_namespace);
-    let doing = format!("looking for pod `{}`, which holds a lock", begun.host);
-    if pods.get_metadata_opt(&begun.host).await.map_err(Error::api(doing))?.is_none() {
+    let namespace = &terraform.options.home_namespace;
+    let Some(pod) = pod_that_took(lock, begun, (namespace, &terraform.options.host)) else { return Ok(()) };
+    let pods: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
+    let doing = format!("looking for pod `{pod}`, which holds a lock");
+    if pods.get_metadata_opt(pod).await.map_err(Error::api(doing))?.is_none() {
         lock.holder = Holder::Dead;
     }
     Ok(())

@@ -16,5 +16,6 @@ mod managers;
 mod network;
 mod ownership;
 mod resource_set;
+mod skew;
 mod sources;
 mod stage;

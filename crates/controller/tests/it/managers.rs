@@ -12,11 +12,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::stage::{Manager, Stage, cluster, message, module, permit};
 
-fn free_address() -> SocketAddr {
+pub(crate) fn free_address() -> SocketAddr {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap()
 }
 
-async fn get(address: SocketAddr, path: &str) -> Result<String, std::io::Error> {
+pub(crate) async fn get(address: SocketAddr, path: &str) -> Result<String, std::io::Error> {
     let mut stream = tokio::net::TcpStream::connect(address).await?;
     stream
         .write_all(format!("GET {path} HTTP/1.1\r\nhost: capt\r\nconnection: close\r\n\r\n").as_bytes())

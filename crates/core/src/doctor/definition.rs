@@ -1,21 +1,19 @@
 //! CAPT's kinds, as the API server has them.
 
-use std::collections::BTreeSet;
-
+use capt_api::crd::Foreign;
 use capt_api::names::label;
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
-};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use super::finding::Finding;
+use crate::skew::{Skew, compare};
 
 const AREA: &str = "kinds";
-/// Installs CAPT's own kinds.
-pub(super) const INSTALL: &str = "capt crds | kubectl apply --server-side --force-conflicts -f -";
 
-/// One of CAPT's own kinds.
+/// One of CAPT's own kinds, or one that is compatible with somebody else's.
 #[derive(Clone, Debug)]
 pub struct DefinitionFacts<'facts> {
+    /// Whose kind it is, if it is not CAPT's own.
+    pub kinds: Option<Foreign>,
     /// As this capt has it.
     pub wanted: &'facts CustomResourceDefinition,
     /// As the API server has it.
@@ -26,10 +24,8 @@ impl DefinitionFacts<'_> {
     /// Judges it; nothing where all is well.
     pub fn judge(&self) -> Vec<Finding> {
         let name = self.wanted.metadata.name.clone().unwrap_or_default();
-        let Some(found) = self.found else {
-            return vec![Finding::bad(AREA, format!("{name} is not there"), INSTALL)];
-        };
-        let mut findings = Vec::new();
+        let mut findings: Vec<Finding> = self.skew(&name).into_iter().collect();
+        let Some(found) = self.found else { return findings };
         if !is_established(found) {
             findings.push(Finding::bad(
                 AREA,
@@ -38,7 +34,6 @@ impl DefinitionFacts<'_> {
             ));
         }
         findings.extend(self.contract(&name, found));
-        findings.extend(self.version(&name, found));
         findings
     }
 
@@ -73,65 +68,20 @@ impl DefinitionFacts<'_> {
         ))
     }
 
-    /// Fields that only one of them has tell which is newer.
-    fn version(&self, name: &str, found: &CustomResourceDefinition) -> Option<Finding> {
-        let (wanted, there) = (fields(self.wanted), fields(found));
-        let lacking = wanted.difference(&there).next();
-        let more = there.difference(&wanted).next();
-        match (lacking, more) {
-            (None, None) => None,
-            (Some(field), None) => Some(Finding::bad(
-                AREA,
-                format!(
-                    "{name} is older than this capt: it has no field {field}, and what is written there is lost"
-                ),
-                INSTALL,
-            )),
-            (None, Some(field)) => Some(Finding::warning(
-                AREA,
-                format!("{name} is newer than this capt: it has a field {field}"),
-                "use the capt of the version that runs in the management cluster",
-            )),
-            (Some(lacking), Some(more)) => Some(Finding::warning(
-                AREA,
-                format!(
-                    "{name} is of another version than this capt: it has no field {lacking}, but a field {more}"
-                ),
-                INSTALL,
-            )),
-        }
+    /// Whether it is of another version of CAPT.
+    fn skew(&self, name: &str) -> Option<Finding> {
+        let skew = compare(self.wanted, self.found);
+        let (sentence, fix) = (skew.sentence(name)?, skew.fix(self.kinds, self.found)?);
+        Some(match skew {
+            Skew::None | Skew::Newer { .. } => Finding::warning(AREA, sentence, fix),
+            Skew::Missing | Skew::NotServed { .. } | Skew::Older { .. } | Skew::TooNew { .. } => {
+                Finding::bad(AREA, sentence, fix)
+            }
+        })
     }
 }
 
 fn is_established(crd: &CustomResourceDefinition) -> bool {
     let conditions = crd.status.iter().filter_map(|status| status.conditions.as_ref()).flatten();
     conditions.into_iter().any(|found| found.type_ == "Established" && found.status == "True")
-}
-
-/// All fields of all versions, as paths.
-fn fields(crd: &CustomResourceDefinition) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for version in &crd.spec.versions {
-        if let Some(schema) = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.as_ref()) {
-            walk(schema, &mut version.name.clone(), &mut found);
-        }
-    }
-    found
-}
-
-fn walk(schema: &JSONSchemaProps, path: &mut String, found: &mut BTreeSet<String>) {
-    for (name, property) in schema.properties.iter().flatten() {
-        let length = path.len();
-        path.push('.');
-        path.push_str(name);
-        found.insert(path.clone());
-        walk(property, path, found);
-        path.truncate(length);
-    }
-    if let Some(JSONSchemaPropsOrArray::Schema(items)) = &schema.items {
-        walk(items, path, found);
-    }
-    if let Some(JSONSchemaPropsOrBool::Schema(values)) = &schema.additional_properties {
-        walk(values, path, found);
-    }
 }

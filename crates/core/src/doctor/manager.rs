@@ -1,8 +1,10 @@
 //! Whether somebody runs the controllers.
 
+use capt_api::names::MANAGER_LEASE;
 use k8s_openapi::jiff::Timestamp;
 
 use super::finding::Finding;
+use crate::lease::Manager;
 
 const AREA: &str = "manager";
 const FIX: &str =
@@ -30,6 +32,8 @@ pub struct LeaseFacts {
     pub renewed: Option<Timestamp>,
     /// For how many seconds.
     pub seconds: i64,
+    /// What who has it says of itself.
+    pub manager: Option<Manager>,
 }
 
 impl ManagerFacts {
@@ -59,12 +63,30 @@ impl ManagerFacts {
                 "no manager has a Lease: either none runs, or one without --leader-elect",
                 FIX,
             )],
-            Ok(leases) => leases.iter().map(|lease| self.lease(lease)).collect(),
+            Ok(leases) => {
+                let live: Vec<&LeaseFacts> = leases.iter().filter(|lease| self.is_live(lease)).collect();
+                let findings = leases.iter().map(|lease| self.lease(lease, !live.is_empty()));
+                findings.chain(crowd(&live)).collect()
+            }
         }
     }
 
-    fn lease(&self, lease: &LeaseFacts) -> Finding {
-        let LeaseFacts { namespace, holder, renewed, seconds } = lease;
+    fn is_live(&self, lease: &LeaseFacts) -> bool {
+        let age = lease.renewed.map(|renewed| self.now.as_second() - renewed.as_second());
+        !lease.holder.is_empty() && age.is_some_and(|age| age <= lease.seconds)
+    }
+
+    fn lease(&self, lease: &LeaseFacts, another_runs: bool) -> Finding {
+        let LeaseFacts { namespace, holder, renewed, seconds, manager } = lease;
+        if holder.is_empty() && another_runs {
+            return Finding::warning(
+                AREA,
+                format!(
+                    "nobody has the Lease in namespace {namespace}: a manager there does not run, or stands by for one that does"
+                ),
+                format!("if there should be none: kubectl -n {namespace} delete lease {MANAGER_LEASE}"),
+            );
+        }
         if holder.is_empty() {
             return Finding::bad(
                 AREA,
@@ -75,7 +97,12 @@ impl ManagerFacts {
         let age = renewed.map(|renewed| self.now.as_second() - renewed.as_second());
         match age {
             Some(age) if age <= *seconds => {
-                Finding::good(AREA, format!("{holder} runs the controllers (Lease in namespace {namespace})"))
+                let version = manager.as_ref().map(|manager| format!(", CAPT {}", manager.version));
+                let version = version.unwrap_or_default();
+                Finding::good(
+                    AREA,
+                    format!("{holder} runs the controllers (Lease in namespace {namespace}{version})"),
+                )
             }
             Some(age) => Finding::bad(
                 AREA,
@@ -91,4 +118,23 @@ impl ManagerFacts {
             ),
         }
     }
+}
+
+/// Managers that run at the same time and look at the same objects. One that says nothing of itself may look at anything.
+fn crowd(live: &[&LeaseFacts]) -> Option<Finding> {
+    let meet = |one: &LeaseFacts, other: &LeaseFacts| match (&one.manager, &other.manager) {
+        (Some(one), Some(other)) => one.scope.overlaps(&other.scope),
+        (None, _) | (_, None) => true,
+    };
+    let mut pairs =
+        live.iter().enumerate().flat_map(|(at, one)| live[..at].iter().map(move |other| (other, one)));
+    let (one, other) = pairs.find(|(one, other)| meet(one, other))?;
+    Some(Finding::bad(
+        AREA,
+        format!(
+            "{} (namespace {}) and {} (namespace {}) look at the same objects",
+            one.holder, one.namespace, other.holder, other.namespace
+        ),
+        "remove one of them, or give each a --namespace or a --watch-filter of its own",
+    ))
 }

@@ -167,9 +167,9 @@ pub struct BegunRecord {
     pub at: Timestamp,
     /// The machine that runs it: the pod's name in a cluster.
     pub host: String,
-    /// Whether that machine is a pod in CAPT's own namespace.
-    #[serde(default)]
-    pub in_pod: bool,
+    /// The namespace that this pod is in, where it is known to be one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pod_namespace: Option<String>,
 }
 
 /// What is known of a state.

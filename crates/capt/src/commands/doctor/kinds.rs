@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use capt_api::crd::own;
+use capt_api::crd::{Foreign, foreign, own};
 use capt_api::names::{MANAGED_BY_CAPT, label};
 use capt_api::{Cluster, ClusterResourceSet, Workspace};
+use capt_controller::install::owner;
 use capt_core::doctor::{ConversionFacts, DefinitionFacts, Finding, ServedKind, ServiceFacts, Trace};
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -50,10 +51,17 @@ pub(super) async fn look(client: &Client) -> Vec<Finding> {
 
 fn of_capt(found: &BTreeMap<String, CustomResourceDefinition>) -> Vec<Finding> {
     let wanted = own();
-    let mut findings: Vec<Finding> = wanted
-        .iter()
-        .flat_map(|wanted| DefinitionFacts { wanted, found: found.get(&wanted.name_any()) }.judge())
-        .collect();
+    let judge = |kinds, wanted: &CustomResourceDefinition| {
+        DefinitionFacts { kinds, wanted, found: found.get(&wanted.name_any()) }.judge()
+    };
+    let mut findings: Vec<Finding> = wanted.iter().flat_map(|wanted| judge(None, wanted)).collect();
+    for kinds in [Foreign::Terraform, Foreign::ClusterApi] {
+        let is_ours = |wanted: &CustomResourceDefinition| {
+            found.get(&wanted.name_any()).is_some_and(|found| owner(found).is_none())
+        };
+        let ours = foreign(kinds).into_iter().filter(is_ours);
+        findings.extend(ours.flat_map(|wanted| judge(Some(kinds), &wanted)));
+    }
     if findings.is_empty() {
         let sentence = format!("all {} kinds of CAPT are served, as this capt has them", wanted.len());
         findings.push(Finding::good("kinds", sentence));

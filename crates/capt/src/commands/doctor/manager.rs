@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use capt_api::names::MANAGER_LEASE;
 use capt_core::doctor::{ClockFacts, LeaseFacts, ManagerFacts};
+use capt_core::lease::Manager;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::{Api, ListParams};
 use kube::{Client, ResourceExt as _};
 
 use crate::archive::home::Home;
 use crate::archive::live::refusal;
-use crate::commands::manager::LEASE;
 use crate::thread::in_thread;
 
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -25,7 +26,7 @@ pub(super) async fn look(client: &Client, home: Option<Home>, clock: ClockFacts)
         None => None,
     };
     let leases: Api<Lease> = Api::all(client.clone());
-    let selected = ListParams::default().fields(&format!("metadata.name={LEASE}"));
+    let selected = ListParams::default().fields(&format!("metadata.name={MANAGER_LEASE}"));
     let leases = leases.list(&selected).await.map_err(|error| refusal(&error));
     let leases = leases.map(|leases| leases.items.iter().map(facts).collect());
     ManagerFacts { home, leases, now: clock.server.unwrap_or(clock.here) }
@@ -38,5 +39,6 @@ fn facts(lease: &Lease) -> LeaseFacts {
         holder: spec.and_then(|spec| spec.holder_identity.clone()).unwrap_or_default(),
         renewed: spec.and_then(|spec| spec.renew_time.as_ref()).map(|time| time.0),
         seconds: spec.and_then(|spec| spec.lease_duration_seconds).unwrap_or_default().into(),
+        manager: Manager::of(lease),
     }
 }

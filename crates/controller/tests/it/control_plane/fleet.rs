@@ -27,9 +27,9 @@ use terraform::Terraform;
 const CLUSTERS: usize = 100;
 /// How many are put there at the same time.
 const AT_ONCE: usize = 10;
-/// How many managers end early. A start takes some twenty requests, and all clusters together some thousands.
+/// How many managers end early. A start takes some fifty requests, and all clusters together some thousands.
 const MANAGERS: usize = 12;
-const REQUESTS: std::ops::Range<usize> = 25..450;
+const REQUESTS: std::ops::Range<usize> = 55..450;
 /// How long all of it may take; far more than it should.
 const PATIENCE: Duration = Duration::from_secs(3 * DEADLINE.as_secs());
 

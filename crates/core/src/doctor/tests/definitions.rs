@@ -30,7 +30,7 @@ fn spec(crd: &mut CustomResourceDefinition) -> &mut JSONSchemaProps {
 
 fn judge(found: Option<&CustomResourceDefinition>) -> Vec<(Level, String, String)> {
     let wanted = wanted();
-    let findings = DefinitionFacts { wanted: &wanted, found }.judge();
+    let findings = DefinitionFacts { kinds: None, wanted: &wanted, found }.judge();
     findings.into_iter().map(|it| (it.level, it.message, it.fix.unwrap_or_default())).collect()
 }
 
@@ -75,13 +75,13 @@ fn labelled(key: &str, value: Option<&str>) -> CustomResourceDefinition {
 #[case::older(
     Some(older()),
     Level::Bad,
-    "older than this capt: it has no field v1beta1.spec.updatePolicy",
+    "older than this capt: it has no field spec.updatePolicy",
     "capt crds |"
 )]
 #[case::newer(
     Some(newer()),
     Level::Warning,
-    "newer than this capt: it has a field v1beta1.spec.novelty",
+    "newer than this capt: it has a field spec.novelty",
     "use the capt of the version"
 )]
 #[case::an_old_contract(

@@ -4,6 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 use rstest::rstest;
 
 use super::super::*;
+use crate::lease::{Manager, Scope};
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
@@ -67,6 +68,16 @@ fn managers_are_known_by_homes_and_leases() {
         holder: holder.to_owned(),
         renewed: renewed.map(at),
         seconds: 15,
+        manager: None,
+    };
+    let of_namespace = |holder: &str, namespace: &str, scope: &str| LeaseFacts {
+        namespace: namespace.to_owned(),
+        manager: Some(Manager {
+            identity: holder.to_owned(),
+            version: "1.2.3".to_owned(),
+            scope: Scope { namespace: Some(scope.to_owned()), watch_filter: None },
+        }),
+        ..lease(holder, Some(990))
     };
     let facts = |home: Option<bool>, leases: Result<Vec<LeaseFacts>, &str>| {
         let home = home.map(|answers| ("/data".to_owned(), answers));
@@ -86,6 +97,10 @@ fn managers_are_known_by_homes_and_leases() {
                 lease("pod-3", None),
             ]),
         ),
+        facts(None, Ok(vec![lease("", None)])),
+        facts(None, Ok(vec![of_namespace("pod-1", "a", "x"), of_namespace("pod-2", "b", "y")])),
+        facts(None, Ok(vec![of_namespace("pod-1", "a", "x"), of_namespace("pod-2", "b", "x")])),
+        facts(None, Ok(vec![of_namespace("pod-1", "a", "x"), lease("pod-2", Some(990))])),
     ];
     insta::assert_snapshot!(plain(findings.concat()));
 }

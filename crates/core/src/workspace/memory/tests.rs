@@ -22,7 +22,7 @@ fn before() -> Memory {
             plan: "plan".to_owned(),
             at: at(20),
             host: "here".to_owned(),
-            in_pod: false,
+            pod_namespace: None,
         }),
         observed: Some("second".to_owned()),
         checked_at: Some(at(10)),

@@ -266,7 +266,7 @@ impl World {
             plan: plan.to_owned(),
             at: self.active.now,
             host: "here".to_owned(),
-            in_pod: false,
+            pod_namespace: None,
         });
     }
 

@@ -52,7 +52,7 @@ fn memory() -> impl Strategy<Value = Memory> {
         plan: HASH.to_owned(),
         at,
         host: "there".to_owned(),
-        in_pod: true,
+        pod_namespace: Some("capt-system".to_owned()),
     });
     let several = (
         prop::option::of(applied),

@@ -1,0 +1,135 @@
+//! When the manager may act: the kinds are fit for it, no other manager looks at the same objects, and it has the Lease.
+
+use std::future::pending;
+use std::sync::Arc;
+
+use capt_api::names::MANAGER_LEASE;
+use capt_core::lease::{Scope, Standing};
+use kube::Client;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tracing::{info, warn};
+
+use crate::definitions::{self, Fitness};
+use crate::diagnostics::Readiness;
+use crate::leader::Leadership;
+use crate::metrics::Metrics;
+use crate::options::Options;
+use crate::rivals::Rivals;
+
+/// What a manager has to pass before it acts.
+pub(crate) struct Gate {
+    leadership: Option<Leadership>,
+    kinds: watch::Receiver<Fitness>,
+    rivals: Arc<Rivals>,
+    /// They end with the gate.
+    _watching: JoinSet<()>,
+}
+
+impl Gate {
+    /// Begins to look at CRDs and Leases.
+    pub(crate) fn new(client: &Client, options: &Options, metrics: &Metrics) -> Self {
+        let scope =
+            Scope { namespace: options.namespace.clone(), watch_filter: options.watch_filter.clone() };
+        let election = options.leader_election.clone();
+        let name = election.as_ref().map_or(MANAGER_LEASE, |election| election.name.as_str()).to_owned();
+        let own = election.as_ref().map(|election| election.namespace.clone());
+        let rivals = Arc::new(Rivals::new(name, own, scope.clone(), metrics.clone()));
+        let (told, kinds) = watch::channel(Fitness::Unknown);
+        let mut watching = JoinSet::new();
+        watching.spawn(definitions::follow(client.clone(), told, metrics.clone()));
+        let (others, of) = (Arc::clone(&rivals), client.clone());
+        watching.spawn(async move { others.follow(of).await });
+        let leadership = election.map(|election| Leadership::new(client.clone(), election, scope));
+        Self { leadership, kinds, rivals, _watching: watching }
+    }
+
+    /// Waits until the manager may act.
+    pub(crate) async fn pass(&self, readiness: &watch::Sender<Readiness>) {
+        loop {
+            self.fit(readiness).await;
+            tokio::select! {
+                () = self.unfit() => self.leave().await,
+                () = self.turn(readiness) => return,
+            }
+        }
+    }
+
+    /// Returns when the manager may not act any more.
+    pub(crate) async fn closed(&self) {
+        let lost = async {
+            match &self.leadership {
+                Some(leadership) => leadership.keep().await,
+                None => pending().await,
+            }
+        };
+        let standing = if self.leadership.is_some() { Standing::Acts } else { Standing::GivesWay };
+        tokio::select! {
+            () = lost => {}
+            () = self.unfit() => {}
+            () = self.rivals.any(standing) => {}
+        }
+    }
+
+    /// Lets others pass.
+    pub(crate) async fn leave(&self) {
+        if let Some(leadership) = &self.leadership {
+            leadership.release().await;
+        }
+    }
+
+    /// Waits until the kinds are fit.
+    async fn fit(&self, readiness: &watch::Sender<Readiness>) {
+        let mut kinds = self.kinds.clone();
+        let mut waited = false;
+        loop {
+            let fitness = kinds.borrow_and_update().clone();
+            match fitness {
+                Fitness::Fit => break,
+                Fitness::Unknown => {
+                    readiness.send_replace(Readiness::Starting("a look at the kinds"));
+                }
+                Fitness::Unfit(why) => {
+                    if !waited {
+                        warn!("waiting until the kinds fit this capt; nothing is done until then");
+                    }
+                    waited = true;
+                    readiness.send_replace(Readiness::Waiting(why));
+                }
+            }
+            if kinds.changed().await.is_err() {
+                // Nobody looks at them any more.
+                pending::<()>().await;
+            }
+        }
+        if waited {
+            info!("the kinds fit this capt now");
+        }
+    }
+
+    async fn unfit(&self) {
+        let is_unfit = |fitness: &Fitness| matches!(fitness, Fitness::Unfit(_));
+        if self.kinds.clone().wait_for(is_unfit).await.is_err() {
+            pending::<()>().await;
+        }
+    }
+
+    /// Waits until it is our turn.
+    async fn turn(&self, readiness: &watch::Sender<Readiness>) {
+        let stands_by = || {
+            readiness.send_replace(Readiness::StandingBy);
+        };
+        let Some(leadership) = &self.leadership else {
+            return self.rivals.none(Standing::GivesWay, stands_by).await;
+        };
+        stands_by();
+        loop {
+            self.rivals.none(Standing::GivesWay, stands_by).await;
+            let written = leadership.acquire().await;
+            if self.rivals.are_behind(written, leadership.duration() / 3).await {
+                return;
+            }
+            leadership.release().await;
+        }
+    }
+}
