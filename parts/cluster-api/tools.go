@@ -1,6 +1,9 @@
 //go:build tools
 
-// Package parts names the command that this module pins, so that the Go tool keeps its requirements.
+// Package parts names the commands that this module pins, so that the Go tool keeps their requirements.
 package parts
 
-import _ "sigs.k8s.io/cluster-api/core"
+import (
+	_ "sigs.k8s.io/cluster-api/cmd/clusterctl"
+	_ "sigs.k8s.io/cluster-api/core"
+)

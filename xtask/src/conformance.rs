@@ -2,9 +2,11 @@
 //! programs made of others' code.
 //!
 //! Two API servers, one with the real CRDs and one with ours, are asked the same; CAPT must do its work on the real ones
-//! without touching them; what Cluster API wants of a provider holds with the real core and without it; and the real core
-//! brings add-ons in the order of an `AddonStack`.
+//! without touching them; what Cluster API wants of a provider holds with the real core and without it; the real core
+//! brings add-ons in the order of an `AddonStack`; and it makes Clusters from the class of the examples. All of that with the
+//! rights that the chart gives, which the real Helm installs. The real clusterctl installs CAPT, describes and upgrades it.
 
+mod clusterctl;
 mod contract;
 mod difference;
 mod eks_token;
@@ -13,8 +15,11 @@ mod helm_values;
 mod manager;
 mod modules;
 mod oracle;
+mod packaging;
+mod process;
 mod server;
 mod table;
+mod tool;
 
 use std::collections::BTreeMap;
 
@@ -23,8 +28,11 @@ use capt_api::crd::{Foreign, foreign, own};
 use capt_controller::install::{Kinds, Outcome, install};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
+use crate::binary::Binary;
+use clusterctl::Tools;
 use contract::ClusterApi;
 use modules::Pins;
+use packaging::Helm;
 use server::Server;
 use table::Answer;
 
@@ -33,33 +41,68 @@ use table::Answer;
 pub(crate) struct Arguments {
     /// Compare only this
     #[arg(long)]
-    only: Option<Oracle>,
+    only: Option<Part>,
+    #[command(flatten)]
+    binary: Binary,
 }
 
-/// What needs no API server.
+/// What can be looked at alone.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Oracle {
+enum Part {
+    /// Installing, describing and upgrading with the real clusterctl
+    Clusterctl,
     /// Tokens for EKS, with those of the AWS SDK for Go
     EksToken,
     /// Values of `HelmReleases`, with those that Flux makes
     HelmValues,
+    /// Charts, alerts and the dashboard, with Helm and Prometheus
+    Charts,
+    /// The contract of Cluster API, with its core
+    Contract,
+    /// Clusters that the real Cluster API makes from a class
+    Topology,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match arguments.only {
-        Some(Oracle::EksToken) => return eks_token::agrees_with_the_sdk_for_go(),
-        Some(Oracle::HelmValues) => return helm_values::agree_with_flux(),
+        Some(Part::EksToken) => return eks_token::agrees_with_the_sdk_for_go(),
+        Some(Part::HelmValues) => return helm_values::agree_with_flux(),
+        Some(Part::Charts) => {
+            return packaging::holds(&arguments.binary.resolve()?, &Helm::obtain()?, &Pins::read()?);
+        }
+        Some(Part::Clusterctl) => return clusterctl(&tools(&Pins::read()?, &arguments.binary)?),
+        Some(Part::Contract) => return contract(&ClusterApi::obtain(&Pins::read()?)?, &Helm::obtain()?),
+        Some(Part::Topology) => return topology(&ClusterApi::obtain(&Pins::read()?)?, &Helm::obtain()?),
         None => {}
     }
     eks_token::agrees_with_the_sdk_for_go()?;
     helm_values::agree_with_flux()?;
     let pins = Pins::read()?;
     let real = modules::crds(&pins)?;
-    let cluster_api = ClusterApi::obtain(&pins)?;
-    tokio::runtime::Runtime::new()?.block_on(async {
-        Box::pin(crds_agree(&real)).await?;
-        Box::pin(contract::holds(&cluster_api)).await
-    })
+    let tools = tools(&pins, &arguments.binary)?;
+    let helm = Helm::obtain()?;
+    packaging::holds(&tools.capt, &helm, &pins)?;
+    tokio::runtime::Runtime::new()?.block_on(Box::pin(crds_agree(&real)))?;
+    contract(&tools.cluster_api, &helm)?;
+    topology(&tools.cluster_api, &helm)?;
+    clusterctl(&tools)
+}
+
+fn tools(pins: &Pins, binary: &Binary) -> anyhow::Result<Tools> {
+    let cluster_api = ClusterApi::obtain(pins)?;
+    Ok(Tools { clusterctl: ClusterApi::clusterctl()?, cluster_api, capt: binary.resolve()? })
+}
+
+fn clusterctl(tools: &Tools) -> anyhow::Result<()> {
+    tokio::runtime::Runtime::new()?.block_on(clusterctl::installs_capt(tools))
+}
+
+fn contract(cluster_api: &ClusterApi, helm: &Helm) -> anyhow::Result<()> {
+    tokio::runtime::Runtime::new()?.block_on(Box::pin(contract::holds(cluster_api, helm)))
+}
+
+fn topology(cluster_api: &ClusterApi, helm: &Helm) -> anyhow::Result<()> {
+    tokio::runtime::Runtime::new()?.block_on(contract::topology::holds(cluster_api, helm))
 }
 
 async fn crds_agree(real: &[CustomResourceDefinition]) -> anyhow::Result<()> {

@@ -4,8 +4,11 @@
 mod binary;
 mod check;
 mod conformance;
+mod dist;
 mod docs;
+mod expressions;
 mod generate;
+mod image;
 mod repository;
 mod soak;
 
@@ -25,13 +28,18 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
-    /// Write everything under config/, and the generated pages of the book, from the code
+    /// Write everything under config/, and what is generated of the charts and the book, from the code
     Generate(Binary),
     /// Fail when one of these files is not what `generate` writes
     Check(Binary),
     /// Follow every link of the documentation, and build the book into target/book
     Docs,
-    /// Compare with the real CRDs of Crossplane and Cluster API, the AWS SDK for Go, Flux and the real Cluster API core
+    /// Write what a release has for clusterctl: components, templates, classes, checksums
+    Dist(dist::Arguments),
+    /// Build the image of the manager with mmdebstrap and buildah
+    Image(image::Arguments),
+    /// Compare with the real CRDs of Crossplane and Cluster API, the AWS SDK for Go, Flux and the real Cluster API core, and
+    /// prove the packages with the real Helm, Prometheus and clusterctl
     Conformance(conformance::Arguments),
     /// Kill and restart for a while, and see whether anything is lost or left behind
     Soak(soak::Arguments),
@@ -45,6 +53,8 @@ fn main() -> ExitCode {
         Chore::Generate(binary) => generate::run(&binary),
         Chore::Check(binary) => check::run(&binary),
         Chore::Docs => docs::run(),
+        Chore::Dist(arguments) => dist::run(&arguments),
+        Chore::Image(arguments) => image::run(&arguments),
         Chore::Conformance(arguments) => conformance::run(&arguments),
         Chore::Soak(arguments) => soak::run(&arguments),
     };

@@ -41,8 +41,13 @@ pub(crate) fn files_under(directory: &str) -> anyhow::Result<Vec<PathBuf>> {
 
 /// Every object of every example, with the file it is in.
 pub(crate) fn examples() -> anyhow::Result<Vec<(PathBuf, Value)>> {
+    objects_in("examples")
+}
+
+/// Every object of a file, or of every YAML file below a directory, with the file it is in.
+pub(crate) fn objects_in(path: &str) -> anyhow::Result<Vec<(PathBuf, Value)>> {
     let mut objects = Vec::new();
-    let files = files_under("examples")?;
+    let files = if root().join(path).is_dir() { files_under(path)? } else { vec![path.into()] };
     for file in files.into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "yaml"))
     {
         let text =

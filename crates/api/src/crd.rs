@@ -63,12 +63,13 @@ pub fn own() -> Vec<CustomResourceDefinition> {
 
 /// CRDs that are compatible with those of others, for homes where the others are not.
 pub fn foreign(which: Foreign) -> Vec<CustomResourceDefinition> {
+    let compatible = |crd| finished(crd, &[(label::COMPATIBLE, "true")]);
     match which {
-        Foreign::Terraform => vec![finished(Workspace::crd(), &[]), finished(ProviderConfig::crd(), &[])],
+        Foreign::Terraform => vec![compatible(Workspace::crd()), compatible(ProviderConfig::crd())],
         Foreign::ClusterApi => vec![
-            with_earlier_version(finished(Cluster::crd(), &[])),
-            finished(ClusterResourceSet::crd(), &[]),
-            finished(ClusterResourceSetBinding::crd(), &[]),
+            with_earlier_version(compatible(Cluster::crd())),
+            compatible(ClusterResourceSet::crd()),
+            compatible(ClusterResourceSetBinding::crd()),
         ],
     }
 }

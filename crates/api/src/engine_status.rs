@@ -70,6 +70,19 @@ pub enum RunOperation {
     Unlock,
 }
 
+impl RunOperation {
+    /// Every operation.
+    pub const ALL: [Self; 7] = [
+        Self::Plan,
+        Self::Preview,
+        Self::Apply,
+        Self::PlanDestroy,
+        Self::Destroy,
+        Self::Outputs,
+        Self::Unlock,
+    ];
+}
+
 /// Whether a run goes on.
 #[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RunPhase {

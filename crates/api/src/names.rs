@@ -105,6 +105,8 @@ pub mod label {
     pub const ROLE: &str = "capt.cluster.x-k8s.io/role";
     /// On an `AddonStackBinding` and on a `ClusterResourceSet` of CAPT's: the name of the `AddonStack`, shortened if it is long.
     pub const STACK: &str = "capt.cluster.x-k8s.io/addon-stack";
+    /// On CRDs of others' kinds as CAPT has them. Unlike [`MANAGED_BY`] it is not overwritten by Helm.
+    pub const COMPATIBLE: &str = "capt.cluster.x-k8s.io/compatible";
     /// Flux: what carries this label with the value `Enabled` is looked at as soon as it changes.
     pub const FLUX_WATCH: &str = "reconcile.fluxcd.io/watch";
     /// Terraform's kubernetes backend: on every part of a state.
@@ -283,4 +285,6 @@ pub mod condition {
     pub const WORKERS_AVAILABLE: &str = "WorkersAvailable";
     /// On a Cluster: it answers with the credentials of its kubeconfig.
     pub const REMOTE_CONNECTION_PROBE: &str = "RemoteConnectionProbe";
+    /// On a Cluster that has a class: its objects are as the class and the topology say.
+    pub const TOPOLOGY_RECONCILED: &str = "TopologyReconciled";
 }

@@ -19,7 +19,7 @@ use kube::runtime::controller::Action;
 
 use act::Done;
 pub(crate) use act::hold;
-pub(crate) use credentials::Credentials;
+pub(crate) use credentials::{Credentials, forget};
 
 use crate::context::Context;
 use crate::error::Error;

@@ -5,6 +5,7 @@ mod gate;
 mod notifications;
 pub mod reference;
 mod secrets;
+mod workspaces;
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +17,6 @@ use capt_api::names::Reason;
 use capt_core::addon::decide::Progress;
 use capt_core::control_plane::status::Probe;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use k8s_openapi::jiff::Timestamp;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -29,6 +29,9 @@ use gate::GateMetrics;
 pub(crate) use notifications::Notification;
 use notifications::NotificationMetrics;
 use secrets::SecretMetrics;
+pub(crate) use secrets::{CredentialTimes, Origin};
+use workspaces::WorkspaceMetrics;
+pub(crate) use workspaces::WorkspaceState;
 
 use crate::index::Name;
 
@@ -137,6 +140,7 @@ pub(crate) struct Metrics {
     leader: Gauge,
     runs: Family<RunLabels, Counter>,
     run_durations: Family<RunLabels, Histogram>,
+    workspaces: WorkspaceMetrics,
     secrets: SecretMetrics,
     addons: AddonMetrics,
     notifications: NotificationMetrics,
@@ -152,7 +156,7 @@ impl Metrics {
         let watch_failures = Family::default();
         let objects = Family::default();
         let leader = Gauge::default();
-        let runs = Family::default();
+        let runs: Family<RunLabels, Counter> = Family::default();
         let run_durations = Family::new_with_constructor(long_seconds as fn() -> Histogram);
         registry.register(
             "reconciles",
@@ -182,6 +186,13 @@ impl Metrics {
             "How long runs of Terraform took, without the time that they waited for their turn.",
             run_durations.clone(),
         );
+        for operation in RunOperation::ALL {
+            for result in [RunResult::Succeeded, RunResult::Failed] {
+                // A series that is new has not risen, whatever it says: the first failure must be one more than none.
+                let _ = runs.get_or_create(&RunLabels { operation: OperationLabel(operation), result });
+            }
+        }
+        let workspaces = WorkspaceMetrics::register(&mut registry);
         let secrets = SecretMetrics::register(&mut registry);
         let addons = AddonMetrics::register(&mut registry);
         let notifications = NotificationMetrics::register(&mut registry);
@@ -196,6 +207,7 @@ impl Metrics {
             leader,
             runs,
             run_durations,
+            workspaces,
             secrets,
             addons,
             notifications,
@@ -256,8 +268,19 @@ impl Metrics {
         self.notifications.count(result);
     }
 
+    /// Whether this manager acts. What only the one that acts knows is not told by another.
     pub(crate) fn leads(&self, leads: bool) {
         self.leader.set(i64::from(leads));
+        if !leads {
+            self.workspaces.forget();
+            self.secrets.forget();
+            self.addons.forget();
+        }
+    }
+
+    /// Where a Workspace is now; nowhere where it is gone.
+    pub(crate) fn workspace_is(&self, workspace: &str, state: Option<WorkspaceState>) {
+        self.workspaces.is(workspace, state);
     }
 
     /// So many kinds lack what the manager needs.
@@ -271,8 +294,13 @@ impl Metrics {
     }
 
     /// Credentials of a control plane were looked after.
-    pub(crate) fn secrets_kept(&self, reason: Reason, duration: Duration) {
-        self.secrets.kept(reason, duration);
+    pub(crate) fn secrets_kept(&self, control_plane: &Name, reason: Reason, duration: Duration) {
+        self.secrets.kept(control_plane, reason, duration);
+    }
+
+    /// A control plane is gone.
+    pub(crate) fn control_plane_gone(&self, control_plane: &Name) {
+        self.secrets.gone(control_plane);
     }
 
     /// A token was made, or could not be.
@@ -290,9 +318,9 @@ impl Metrics {
         self.secrets.initialized(created, now);
     }
 
-    /// Since when the oldest credentials are in use.
-    pub(crate) fn oldest_credentials(&self, since: Option<Timestamp>) {
-        self.secrets.oldest(since);
+    /// How old credentials are, and when they end.
+    pub(crate) fn credential_times(&self, times: CredentialTimes) {
+        self.secrets.times(times);
     }
 
     /// Everything in Prometheus' text format.
@@ -323,11 +351,56 @@ mod tests {
         metrics.reconciled(Kind::WorkspaceTemplateApply, Outcome::Failed, Duration::from_millis(3));
         metrics.failed(Kind::WorkspaceTemplateApply, Reason::WorkspaceRefused);
         metrics.leads(true);
+        metrics.workspace_is("a", Some(WorkspaceState::Working));
+        metrics.workspace_is("a", Some(WorkspaceState::Locked));
+        metrics.workspace_is("b", Some(WorkspaceState::Locked));
+        metrics.workspace_is("b", None);
+        let one = Name::new("default", "one");
+        metrics.secrets_kept(&one, Reason::SecretsWritten, Duration::ZERO);
+        metrics.secrets_kept(&one, Reason::CredentialsExpired, Duration::ZERO);
         let text = metrics.encode().unwrap();
         for line in [
             r#"capt_reconciles_total{kind="WorkspaceTemplateApply",outcome="Failed"} 1"#,
             r#"capt_reconcile_failures_total{kind="WorkspaceTemplateApply",reason="WorkspaceRefused"} 1"#,
             "capt_leader 1",
+            r#"capt_workspaces{state="Working"} 0"#,
+            r#"capt_workspaces{state="Locked"} 1"#,
+            r#"capt_control_planes{reason="SecretsWritten"} 0"#,
+            r#"capt_control_planes{reason="CredentialsExpired"} 1"#,
+        ] {
+            assert!(text.contains(line), "{line} is missing in:\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_the_active_manager_knows_is_not_told_by_another() {
+        let metrics = Metrics::new();
+        metrics.workspace_is("a", Some(WorkspaceState::Locked));
+        metrics.secrets_kept(&Name::new("default", "one"), Reason::CredentialsExpired, Duration::ZERO);
+        let end = Some("2026-01-02T03:04:05Z".parse().unwrap());
+        metrics.credential_times(CredentialTimes { given_end: end, ..CredentialTimes::default() });
+        assert!(metrics.encode().unwrap().contains(r#"end_timestamp_seconds{origin="Module"} 1767323045"#));
+
+        metrics.leads(false);
+
+        let text = metrics.encode().unwrap();
+        for line in [
+            r#"capt_workspaces{state="Locked"} 0"#,
+            r#"capt_control_planes{reason="CredentialsExpired"} 0"#,
+            r#"capt_credentials_end_timestamp_seconds{origin="Module"} 0"#,
+        ] {
+            assert!(text.contains(line), "{line} is missing in:\n{text}");
+        }
+    }
+
+    #[test]
+    fn failures_are_counted_from_none() {
+        let text = Metrics::new().encode().unwrap();
+
+        for line in [
+            r#"capt_terraform_runs_total{operation="Unlock",result="Failed"} 0"#,
+            r#"capt_tokens_total{result="Failed"} 0"#,
+            r#"capt_addon_notifications_total{result="Dropped"} 0"#,
         ] {
             assert!(text.contains(line), "{line} is missing in:\n{text}");
         }

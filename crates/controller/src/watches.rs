@@ -28,6 +28,7 @@ use tokio::task::JoinSet;
 
 use crate::cluster::{follow_kinds, follow_owner as follow_owner_of_clusters};
 use crate::context::Context;
+use crate::control_plane;
 use crate::feed::{Heard, Source, Touch, follow, overhear, overhear_custom};
 use crate::index::{Dependency, Dependent, Name};
 use crate::metrics::Kind;
@@ -199,6 +200,7 @@ async fn follow_workspaces(context: Arc<Context>, writer: Writer<Guarded<Workspa
                 Touch::Gone => {
                     context.index.forget(&Dependent::Workspace(name.clone()));
                     context.attempts.succeeded(Kind::Workspace, key_of(metadata));
+                    context.metrics.workspace_is(&name, None);
                 }
             }
         }
@@ -295,8 +297,12 @@ async fn follow_control_planes(
         queue: queues.control_planes.clone(),
         dependent: Dependent::ControlPlane,
     };
-    let touched = |context: &Context, metadata: &ObjectMeta, _, _| {
-        bring_up(context, &queues, &Dependency::ControlPlane(key_of(metadata)));
+    let touched = |context: &Context, metadata: &ObjectMeta, touch, _| {
+        let key = key_of(metadata);
+        if touch == Touch::Gone {
+            control_plane::forget(&key, context);
+        }
+        bring_up(context, &queues, &Dependency::ControlPlane(key));
     };
     follow_own(context, own, touched).await;
 }

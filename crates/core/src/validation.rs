@@ -53,7 +53,7 @@ pub fn validate(files: &[File<'_>], elsewhere: &[Elsewhere]) -> Vec<Finding> {
     }
     catalog::duplicates(&catalog, &mut report);
     reference::check(&catalog, &mut report);
-    class::check(&catalog, &mut report);
+    class::check(&catalog, &mut rules, &mut report);
     template::check(&catalog, &mut report);
     apply::check(&catalog, &mut report);
     stack::check(&catalog, &mut report);

@@ -8,26 +8,29 @@ mod hands;
 mod home;
 mod take_over;
 mod terraform;
+pub(super) mod topology;
 mod way_down;
 mod way_up;
 mod workload;
 
 use anyhow::{Context, ensure};
 
+use super::packaging::Helm;
 pub(super) use binary::ClusterApi;
+pub(super) use core::Core;
 use home::Home;
 use way_up::{ALONE, AT_ONCE, EXISTING, TEMPLATED};
 
 /// The contract holds in both homes.
-pub(super) async fn holds(cluster_api: &ClusterApi) -> anyhow::Result<()> {
+pub(super) async fn holds(cluster_api: &ClusterApi, helm: &Helm) -> anyhow::Result<()> {
     let beside = async {
-        let home = Home::beside(cluster_api).await?;
+        let home = Home::beside(cluster_api, helm).await?;
         let (lived, brought) = tokio::join!(lives(&home), addons::come_in_order(&home));
         let gone = way_down::goes_down_after_its_machines(&home, EXISTING).await;
         all([lived, brought.context("add-ons"), gone, home.leave().await])
     };
     let alone = async {
-        let mut home = Home::alone().await?;
+        let mut home = Home::alone(helm).await?;
         let lived = lives(&home).await;
         let stepped_back = take_over::steps_back(&mut home, cluster_api, EXISTING).await;
         all([lived, stepped_back, home.leave().await])
@@ -61,7 +64,7 @@ async fn lives(home: &Home) -> anyhow::Result<()> {
 }
 
 /// One result for all: what failed first does not hide the rest.
-fn all<const N: usize>(results: [anyhow::Result<()>; N]) -> anyhow::Result<()> {
+pub(super) fn all<const N: usize>(results: [anyhow::Result<()>; N]) -> anyhow::Result<()> {
     let failed: Vec<String> =
         results.into_iter().filter_map(|result| Some(format!("{:#}", result.err()?))).collect();
     ensure!(failed.is_empty(), "{}", failed.join("\n\n"));

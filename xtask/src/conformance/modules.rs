@@ -17,6 +17,8 @@ use crate::repository::root;
 #[serde(deny_unknown_fields)]
 pub(super) struct Pins {
     module: Vec<Module>,
+    /// Kinds that the chart writes.
+    monitoring: Module,
 }
 
 #[derive(Debug, Deserialize)]
@@ -64,12 +66,19 @@ impl Pins {
 pub(super) fn crds(pins: &Pins) -> anyhow::Result<Vec<CustomResourceDefinition>> {
     let mut crds = Vec::new();
     for module in &pins.module {
-        let directory = fetch(module)?;
-        for file in &module.crds {
-            crds.push(read(&directory.join(file))?);
-        }
+        crds.extend(crds_of(module)?);
     }
     Ok(crds)
+}
+
+/// The CRDs of the Prometheus operator that the chart needs.
+pub(super) fn monitoring(pins: &Pins) -> anyhow::Result<Vec<CustomResourceDefinition>> {
+    crds_of(&pins.monitoring)
+}
+
+fn crds_of(module: &Module) -> anyhow::Result<Vec<CustomResourceDefinition>> {
+    let directory = fetch(module)?;
+    module.crds.iter().map(|file| read(&directory.join(file))).collect()
 }
 
 /// A CRD without its conversion.

@@ -4,12 +4,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::Context;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use capt_local::{ControlPlane, ControlPlaneOptions, Helper, Parts, Progress};
+use k8s_openapi::api::authentication::v1::TokenRequest;
+use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{Api, ListParams, Patch, PatchParams};
+use kube::api::{Api, ListParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::runtime::wait::{await_condition, conditions};
 use kube::{Client, Config, ResourceExt};
+use serde_json::json;
 use tokio::time::timeout;
 
 /// Who installs the real CRDs.
@@ -69,6 +74,29 @@ pub(super) async fn client(kubeconfig: &str) -> anyhow::Result<Client> {
     let kubeconfig = Kubeconfig::from_yaml(kubeconfig)?;
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
     Ok(Client::try_from(config)?)
+}
+
+/// A kubeconfig for an API server, with a token of one of its accounts.
+pub(super) async fn kubeconfig_of_account(
+    accounts: &Api<ServiceAccount>,
+    account: &str,
+    url: &str,
+    authority: &str,
+) -> anyhow::Result<String> {
+    let request: TokenRequest = serde_json::from_value(json!({
+        "metadata": {}, "spec": { "audiences": [], "expirationSeconds": 7200 },
+    }))?;
+    let answer = accounts.create_token_request(account, &PostParams::default(), &request).await;
+    let answer = answer.with_context(|| format!("asking for a token of {account}"))?;
+    let token = answer.status.context("a request for a token that got none")?.token;
+    let cluster = json!({ "server": url, "certificate-authority-data": STANDARD.encode(authority) });
+    let kubeconfig = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "it",
+        "clusters": [{ "name": "it", "cluster": cluster }],
+        "users": [{ "name": "it", "user": { "token": token } }],
+        "contexts": [{ "name": "it", "context": { "cluster": "it", "user": "it" } }],
+    });
+    Ok(kubeconfig.to_string())
 }
 
 fn start(controller_manager: bool) -> anyhow::Result<ControlPlane> {

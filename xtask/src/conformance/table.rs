@@ -63,20 +63,30 @@ fn questions() -> anyhow::Result<Vec<Question>> {
 
 async fn create(client: &Client, object: Value) -> anyhow::Result<Result<Value, String>> {
     let object: DynamicObject = serde_json::from_value(object)?;
-    let types = object.types.clone().context("it has no apiVersion and kind")?;
-    let (group, version) = types.api_version.split_once('/').unwrap_or(("", &types.api_version));
-    let kind = GroupVersionKind::gvk(group, version, &types.kind);
-    let (resource, capabilities) = discovery::pinned_kind(client, &kind).await?;
-    let objects: Api<DynamicObject> = match capabilities.scope {
-        discovery::Scope::Namespaced => Api::default_namespaced_with(client.clone(), &resource),
-        discovery::Scope::Cluster => Api::all_with(client.clone(), &resource),
-    };
     let dry_run = PostParams { dry_run: true, ..PostParams::default() };
-    match objects.create(&dry_run, &object).await {
+    match objects_of(client, &object).await?.create(&dry_run, &object).await {
         Ok(created) => Ok(Ok(without_birthmarks(serde_json::to_value(created)?))),
         Err(kube::Error::Api(status)) if status.code == 422 || status.code == 400 => Ok(Err(status.message)),
         Err(error) => bail!(error),
     }
+}
+
+/// Where objects of this one's kind are, in its namespace.
+pub(super) async fn objects_of(
+    client: &Client,
+    object: &DynamicObject,
+) -> anyhow::Result<Api<DynamicObject>> {
+    let types = object.types.clone().context("it has no apiVersion and kind")?;
+    let (group, version) = types.api_version.split_once('/').unwrap_or(("", &types.api_version));
+    let kind = GroupVersionKind::gvk(group, version, &types.kind);
+    let (resource, capabilities) = discovery::pinned_kind(client, &kind).await?;
+    Ok(match (capabilities.scope, &object.metadata.namespace) {
+        (discovery::Scope::Cluster, _) => Api::all_with(client.clone(), &resource),
+        (discovery::Scope::Namespaced, Some(namespace)) => {
+            Api::namespaced_with(client.clone(), namespace, &resource)
+        }
+        (discovery::Scope::Namespaced, None) => Api::default_namespaced_with(client.clone(), &resource),
+    })
 }
 
 /// Without what is different for every object that was ever created.

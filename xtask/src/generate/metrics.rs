@@ -22,7 +22,7 @@ A counter is served with `_total` at its end, a histogram with `_bucket`, `_sum`
 
 pub(super) fn add(files: &mut Files) -> anyhow::Result<()> {
     let rows = all()?.into_iter().map(|Metric { name, kind, labels, help }| {
-        let labels: Vec<_> = labels.iter().map(|label| code(label)).collect();
+        let labels: Vec<_> = labels.keys().map(|label| code(label)).collect();
         [code(&name), kind, labels.join(", "), plain(&help)]
     });
     let text = format!("{INTRODUCTION}{}", table(["name", "type", "labels", "what"], rows));

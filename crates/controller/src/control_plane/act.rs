@@ -7,6 +7,7 @@ use capt_core::owned_apply::Owner;
 use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 
+use super::credentials;
 use super::observe::Seen;
 use crate::context::Context;
 use crate::error::Error;
@@ -91,7 +92,7 @@ pub(crate) fn hold(patch: &mut Value, apply: &str) {
 
 /// Lets go of the control plane: our finalizer, and that of the earlier implementation, are taken away.
 async fn release(control_plane: &CAPTControlPlane, context: &Context) -> Result<Done, Error> {
-    context.credentials.forget(&key_of(&control_plane.metadata));
+    credentials::forget(&key_of(&control_plane.metadata), context);
     let ours = [finalizer::CONTROL_PLANE, finalizer::LEGACY_CONTROL_PLANE];
     write::release(&control_planes(control_plane, context), control_plane, &ours).await?;
     Ok(Done::Released)

@@ -17,7 +17,7 @@ use capt_api::endpoint::Endpoint;
 use capt_api::names::{Reason, SPEC_FIELD_MANAGER};
 use capt_core::apply::Blocked;
 use capt_core::control_plane::connection::{Access, Source};
-use capt_core::control_plane::secrets::{self, WantedSecret};
+use capt_core::control_plane::secrets::{self, Token, WantedSecret};
 use capt_core::control_plane::status::{Probe, Secrets};
 use k8s_openapi::jiff::Timestamp;
 use kube::api::{Patch, PatchParams};
@@ -32,6 +32,8 @@ use super::observe::Seen;
 use super::probe;
 use crate::context::Context;
 use crate::error::Error;
+use crate::index::Name;
+use crate::metrics::Origin;
 use crate::stop::Stop;
 use crate::store::key_of;
 use crate::write;
@@ -82,8 +84,9 @@ pub(super) async fn keep(control_plane: &CAPTControlPlane, seen: &Seen, context:
         Ok(kept) => kept,
         Err(Trouble { stop, next }) => trouble(control_plane, stop, next),
     };
-    context.metrics.secrets_kept(kept.secrets.reason, started.elapsed());
-    context.metrics.oldest_credentials(context.credentials.oldest());
+    let key = key_of(&control_plane.metadata);
+    context.metrics.secrets_kept(&key, kept.secrets.reason, started.elapsed());
+    context.metrics.credential_times(context.credentials.times());
     kept
 }
 
@@ -111,6 +114,7 @@ async fn follow(
     };
     let (source, read_anew) = read::source(control_plane, seen, context).await?;
     let token = token::obtain(control_plane, cluster, &source, context).await?;
+    context.credentials.end(&key, ends(&source, token.token.as_ref()));
     let wanted = secrets::wanted(control_plane, cluster, &source, token.token.as_ref());
     let endpoint = put_endpoint(control_plane, &source, context).await?;
     let written = put::all(control_plane, cluster, &wanted, context).await?;
@@ -131,6 +135,21 @@ async fn follow(
     }
     context.credentials.settled(&key, written, context.now());
     Ok(Kept { secrets, endpoint: Some(endpoint), probe: probe.answer, next, error: None })
+}
+
+/// When the credentials end, if that is known, and who made them.
+fn ends(source: &Source, token: Option<&Token>) -> Option<(Origin, Timestamp)> {
+    match &source.access {
+        Access::AsGiven { expires_at, .. } => expires_at.map(|end| (Origin::Module, end)),
+        Access::Eks(_) => token.map(|token| (Origin::Capt, token.times.expires_at)),
+    }
+}
+
+/// A control plane is gone: nothing is known of it any more.
+pub(crate) fn forget(control_plane: &Name, context: &Context) {
+    context.credentials.forget(control_plane);
+    context.metrics.control_plane_gone(control_plane);
+    context.metrics.credential_times(context.credentials.times());
 }
 
 /// What is odd but legal is told beside.

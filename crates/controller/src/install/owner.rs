@@ -50,6 +50,8 @@ pub fn owner(crd: &CustomResourceDefinition) -> Option<Owner> {
     if let Some(package) = package {
         return Some(Owner::CrossplanePackage(package.name.clone()));
     }
-    let ours = crd.labels().get(label::MANAGED_BY).is_some_and(|manager| manager == MANAGED_BY_CAPT);
+    // Helm puts its own name into the first label, whatever the chart says.
+    let ours = crd.labels().get(label::MANAGED_BY).is_some_and(|manager| manager == MANAGED_BY_CAPT)
+        || crd.labels().contains_key(label::COMPATIBLE);
     (!ours).then_some(Owner::Unknown)
 }

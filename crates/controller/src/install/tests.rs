@@ -42,6 +42,18 @@ fn owned_by(api_version: &str) -> CustomResourceDefinition {
     crd
 }
 
+fn installed_by_helm() -> CustomResourceDefinition {
+    let mut crd = ours();
+    crd.labels_mut().insert(label::MANAGED_BY.to_owned(), "Helm".to_owned());
+    crd
+}
+
+fn of_somebody_elses_chart() -> CustomResourceDefinition {
+    let mut crd = installed_by_helm();
+    crd.labels_mut().remove(label::COMPATIBLE);
+    crd
+}
+
 fn without_labels() -> CustomResourceDefinition {
     let mut crd = ours();
     *crd.labels_mut() = BTreeMap::new();
@@ -62,6 +74,8 @@ fn without_labels() -> CustomResourceDefinition {
     owned_by("pkg.crossplane.io/v1"),
     Some(Owner::CrossplanePackage("provider-terraform-1".to_owned()))
 )]
+#[case::by_our_chart(installed_by_helm(), None)]
+#[case::by_somebody_elses_chart(of_somebody_elses_chart(), Some(Owner::Unknown))]
 #[case::applied_by_hand(without_labels(), Some(Owner::Unknown))]
 fn a_crd_is_capts_only_without_traces_of_others(
     #[case] crd: CustomResourceDefinition,

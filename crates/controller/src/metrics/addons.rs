@@ -89,6 +89,9 @@ impl AddonMetrics {
         for state in StepState::ALL {
             metrics.gauge(state).set(0);
         }
+        for result in [Delivery::Succeeded, Delivery::Failed] {
+            let _ = metrics.deliveries.get_or_create(&ResultLabels { result });
+        }
         metrics
     }
 
@@ -113,6 +116,14 @@ impl AddonMetrics {
     /// An add-on got ready.
     pub(super) fn ready(&self, after: Duration) {
         self.ready_after.observe(after.as_secs_f64());
+    }
+
+    /// Somebody else looks after them now.
+    pub(super) fn forget(&self) {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        for state in StepState::ALL {
+            self.gauge(state).set(0);
+        }
     }
 
     /// Where the add-ons of a binding are now.

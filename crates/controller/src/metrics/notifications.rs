@@ -35,6 +35,9 @@ impl NotificationMetrics {
             "Attempts to tell the webhook of a failed or recovered add-on, by result. Dropped ones are never told.",
             metrics.notifications.clone(),
         );
+        for result in [Notification::Sent, Notification::Retried, Notification::Dropped] {
+            let _ = metrics.notifications.get_or_create(&ResultLabels { result });
+        }
         metrics
     }
 

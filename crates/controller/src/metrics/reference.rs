@@ -1,14 +1,14 @@
 //! Every metric, for its documentation.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
 use capt_api::engine_status::RunOperation;
 use capt_api::names::Reason;
-use capt_core::control_plane::status::Probe;
 
-use super::{Kind, Metrics, Notification, Outcome};
+use super::{Kind, Metrics, Outcome};
+use crate::index::Name;
 
 /// A metric as it is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub struct Metric {
     pub name: String,
     /// `counter`, `gauge` or `histogram`.
     pub kind: String,
-    /// What its series are told apart by.
-    pub labels: BTreeSet<String>,
+    /// What its series are told apart by, with values that they have.
+    pub labels: BTreeMap<String, BTreeSet<String>>,
     /// What it says.
     pub help: String,
 }
@@ -32,15 +32,13 @@ pub fn all() -> Result<Vec<Metric>, fmt::Error> {
 fn sampled() -> Metrics {
     let metrics = Metrics::new();
     metrics.reconciled(Kind::Workspace, Outcome::Settled, Duration::ZERO);
-    metrics.failed(Kind::Workspace, Reason::ApiError);
+    for reason in Reason::ALL {
+        metrics.failed(Kind::Workspace, *reason);
+        metrics.secrets_kept(&Name::new("", ""), *reason, Duration::ZERO);
+    }
     metrics.watch_failed(Kind::Workspace);
     metrics.objects(Kind::Workspace, 0);
     metrics.terraform_ran(RunOperation::Plan, true, Duration::ZERO);
-    metrics.addons.delivered(true, false);
-    metrics.notified(Notification::Sent);
-    metrics.secrets_kept(Reason::SecretsWritten, Duration::ZERO);
-    metrics.token_minted(true);
-    metrics.probed(&Probe::Answered { version: String::new() });
     metrics
 }
 
@@ -51,21 +49,24 @@ fn read(text: &str) -> Vec<Metric> {
         let words = |prefix: &str| line.strip_prefix(prefix).and_then(|rest| rest.split_once(' '));
         if let Some((name, help)) = words("# HELP ") {
             let help = format!("{}.", help.trim_end_matches('.'));
-            all.push(Metric { name: name.to_owned(), kind: String::new(), labels: BTreeSet::new(), help });
+            all.push(Metric { name: name.to_owned(), kind: String::new(), labels: BTreeMap::new(), help });
         } else if let (Some((_, kind)), Some(metric)) = (words("# TYPE "), all.last_mut()) {
             kind.clone_into(&mut metric.kind);
         } else if let (Some(labels), Some(metric)) = (labels(line), all.last_mut()) {
-            metric.labels.extend(labels);
+            for (name, value) in labels {
+                metric.labels.entry(name).or_default().insert(value);
+            }
         }
     }
     all
 }
 
-fn labels(line: &str) -> Option<impl Iterator<Item = String>> {
+fn labels(line: &str) -> Option<impl Iterator<Item = (String, String)>> {
     let (_, rest) = line.split_once('{')?;
     let (inside, _) = rest.rsplit_once('}')?;
-    let names = inside.split(',').filter_map(|pair| pair.split_once('=')).map(|(name, _)| name.to_owned());
-    Some(names.filter(|name| name != "le"))
+    let pairs = inside.split(',').filter_map(|pair| pair.split_once('='));
+    let pairs = pairs.map(|(name, value)| (name.to_owned(), value.trim_matches('"').to_owned()));
+    Some(pairs.filter(|(name, _)| name != "le"))
 }
 
 #[cfg(test)]
@@ -81,12 +82,20 @@ mod tests {
     }
 
     #[test]
+    fn a_label_tells_its_values() {
+        let all = all().unwrap();
+        let tokens = all.iter().find(|metric| metric.name == "capt_tokens").unwrap();
+
+        assert_eq!(tokens.labels["result"], BTreeSet::from(["Failed".to_owned(), "Succeeded".to_owned()]));
+    }
+
+    #[test]
     fn a_metric_tells_its_type_labels_and_help() {
         let all = all().unwrap();
         let runs = all.iter().find(|metric| metric.name == "capt_terraform_run_duration_seconds").unwrap();
 
         assert_eq!(runs.kind, "histogram");
-        assert_eq!(runs.labels, BTreeSet::from(["operation".to_owned(), "result".to_owned()]));
+        assert_eq!(runs.labels.keys().collect::<Vec<_>>(), ["operation", "result"]);
         assert_eq!(
             runs.help,
             "How long runs of Terraform took, without the time that they waited for their turn."

@@ -1,5 +1,7 @@
-//! Metrics of credentials: what came of looking after them, how long that takes, and how old they are.
+//! Metrics of credentials: what came of looking after them, how long that takes, how old they are and when they end.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use capt_api::names::Reason;
@@ -14,6 +16,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use super::{ReasonLabel, long_seconds, seconds};
+use crate::index::Name;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ReasonLabels {
@@ -43,6 +46,31 @@ struct AnswerLabels {
     answer: Answer,
 }
 
+/// Who made credentials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
+pub(crate) enum Origin {
+    /// The module: they end unless it makes new ones.
+    Module,
+    /// CAPT, which renews them long before they end.
+    Capt,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OriginLabels {
+    origin: Origin,
+}
+
+/// The times of all credentials in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CredentialTimes {
+    /// Since when the oldest are as they are.
+    pub(crate) oldest: Option<Timestamp>,
+    /// When the first of those that modules gave end.
+    pub(crate) given_end: Option<Timestamp>,
+    /// When the first of those that CAPT made end.
+    pub(crate) made_end: Option<Timestamp>,
+}
+
 /// Metrics of credentials.
 #[derive(Clone)]
 pub(super) struct SecretMetrics {
@@ -52,6 +80,10 @@ pub(super) struct SecretMetrics {
     probes: Family<AnswerLabels, Counter>,
     time_to_ready: Histogram,
     oldest: Gauge,
+    ends: Family<OriginLabels, Gauge>,
+    control_planes: Family<ReasonLabels, Gauge>,
+    /// What is counted in `control_planes`.
+    counted: Arc<Mutex<HashMap<Name, Reason>>>,
 }
 
 impl SecretMetrics {
@@ -63,6 +95,9 @@ impl SecretMetrics {
             probes: Family::default(),
             time_to_ready: long_seconds(),
             oldest: Gauge::default(),
+            ends: Family::default(),
+            control_planes: Family::default(),
+            counted: Arc::default(),
         };
         registry.register(
             "secret_reconciles",
@@ -90,12 +125,62 @@ impl SecretMetrics {
             "Since when the oldest credentials in use are as they are; 0 where there are none.",
             metrics.oldest.clone(),
         );
+        registry.register(
+            "credentials_end_timestamp_seconds",
+            "When the first credentials in use end, by who made them: those of modules end unless the module makes new ones. 0 where none end.",
+            metrics.ends.clone(),
+        );
+        registry.register(
+            "control_planes",
+            "Control planes, by what holds of their credentials.",
+            metrics.control_planes.clone(),
+        );
+        metrics.begin();
         metrics
     }
 
-    pub(super) fn kept(&self, reason: Reason, duration: Duration) {
+    /// What is counted from the beginning: a series that is new has not risen, whatever it says.
+    fn begin(&self) {
+        for result in [Minting::Succeeded, Minting::Failed] {
+            let _ = self.tokens.get_or_create(&MintingLabels { result });
+        }
+        for answer in [Answer::Answered, Answer::Rejected, Answer::Unreachable] {
+            let _ = self.probes.get_or_create(&AnswerLabels { answer });
+        }
+        self.times(CredentialTimes::default());
+    }
+
+    pub(super) fn kept(&self, control_plane: &Name, reason: Reason, duration: Duration) {
         self.reconciles.get_or_create(&ReasonLabels { reason: ReasonLabel(reason) }).inc();
         self.durations.observe(duration.as_secs_f64());
+        let before = self.counted().insert(control_plane.clone(), reason);
+        if let Some(before) = before {
+            self.gauge(before).dec();
+        }
+        self.gauge(reason).inc();
+    }
+
+    /// A control plane is gone.
+    pub(super) fn gone(&self, control_plane: &Name) {
+        if let Some(before) = self.counted().remove(control_plane) {
+            self.gauge(before).dec();
+        }
+    }
+
+    /// Somebody else looks after them now.
+    pub(super) fn forget(&self) {
+        for (_, reason) in self.counted().drain() {
+            self.gauge(reason).set(0);
+        }
+        self.times(CredentialTimes::default());
+    }
+
+    fn gauge(&self, reason: Reason) -> Gauge {
+        self.control_planes.get_or_create_owned(&ReasonLabels { reason: ReasonLabel(reason) })
+    }
+
+    fn counted(&self) -> MutexGuard<'_, HashMap<Name, Reason>> {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn minted(&self, succeeded: bool) {
@@ -118,7 +203,12 @@ impl SecretMetrics {
         }
     }
 
-    pub(super) fn oldest(&self, since: Option<Timestamp>) {
-        self.oldest.set(since.map_or(0, Timestamp::as_second));
+    pub(super) fn times(&self, times: CredentialTimes) {
+        let CredentialTimes { oldest, given_end, made_end } = times;
+        let seconds = |time: Option<Timestamp>| time.map_or(0, Timestamp::as_second);
+        self.oldest.set(seconds(oldest));
+        for (origin, end) in [(Origin::Module, given_end), (Origin::Capt, made_end)] {
+            self.ends.get_or_create(&OriginLabels { origin }).set(seconds(end));
+        }
     }
 }

@@ -14,6 +14,7 @@ use super::{Terraform, plan_text};
 use crate::context::{Context, to_the_second};
 use crate::error::Error;
 use crate::events;
+use crate::metrics::WorkspaceState;
 use crate::write;
 
 /// Writes the status if it has changed, publishes Events, and hands on what went wrong.
@@ -65,6 +66,7 @@ async fn tell(
     terraform: &Terraform,
 ) -> Result<(), Error> {
     let Some(mut next) = status::status(facts) else { return Ok(()) };
+    context.metrics.workspace_is(&workspace.name_any(), Some(WorkspaceState::of(&next.conditions)));
     events::publish(context, workspace, &status::notes(facts, &next)).await;
     if *terraform.serving.borrow() == (Serving::Ours { extended: false }) {
         next.engine = None;

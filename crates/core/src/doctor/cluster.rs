@@ -148,8 +148,25 @@ impl ClusterFacts<'_> {
                 area,
                 format!("its control plane is a {}, which is not CAPT's to look at", reference.kind),
             ),
+            None if self.cluster.spec.topology.is_some() => self.not_made(area),
             None => Finding::warning(area, "it has no spec.controlPlaneRef", "name a CAPTControlPlane there"),
         }
+    }
+
+    /// Cluster API itself makes the control plane of a Cluster that has a class.
+    fn not_made(&self, area: &str) -> Finding {
+        let conditions = self.cluster.status.iter().flat_map(|status| &status.conditions);
+        let mut told = conditions.filter(|told| told.type_ == condition::TOPOLOGY_RECONCILED);
+        let why = told.next().map(|told| format!(": {}", told.message.trim())).unwrap_or_default();
+        Finding::warning(
+            area,
+            format!("Cluster API has not made its control plane from its class yet{why}"),
+            format!(
+                "see whether Cluster API runs with ClusterTopology=true, and what it says: kubectl describe cluster -n {} {}",
+                self.namespace(),
+                self.cluster.name_any()
+            ),
+        )
     }
 
     fn paused(&self, area: &str) -> Option<Finding> {

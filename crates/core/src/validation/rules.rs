@@ -1,7 +1,8 @@
 //! The rules in CEL that schemas have beside their structure.
 //!
 //! A rule about a change, one that uses what is not known here, and one that cannot be worked out are passed over: nothing is
-//! guessed. The rules are CAPT's own, and are worked out only where the rest of the schema, with its limits, is kept.
+//! guessed. Rules are worked out only where the rest of the schema, with its limits, is kept. Beside CAPT's own there are those of
+//! classes, which anybody may have written: what is long or goes through lists in lists is passed over, too.
 
 mod functions;
 mod value;
@@ -19,6 +20,13 @@ use super::node::Node;
 
 /// The object before a change.
 const BEFORE: &str = "oldSelf";
+
+/// The longest rule that is worked out.
+const LONGEST: usize = 512;
+
+/// What goes through a list or mapping, and how often a rule may do that.
+const WALKS: [&str; 5] = [".all(", ".exists(", ".exists_one(", ".map(", ".filter("];
+const MOST_WALKS: usize = 3;
 
 static STANDARD: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::default().with_stdlib()));
 
@@ -53,9 +61,10 @@ fn told(rule: &ValidationRule) -> String {
     rule.message.clone().unwrap_or_else(|| format!("this does not keep the rule `{}`", rule.rule))
 }
 
-/// A rule about a value; `None` where it is about a change.
+/// A rule about a value; `None` where it is about a change, or takes too much.
 fn parse(rule: &str) -> Option<IdedExpr> {
-    if rule.contains(BEFORE) {
+    let walks: usize = WALKS.iter().map(|walk| rule.matches(walk).count()).sum();
+    if rule.contains(BEFORE) || rule.len() > LONGEST || walks > MOST_WALKS {
         return None;
     }
     PrattParser::new().parse(rule).ok()

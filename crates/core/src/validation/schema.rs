@@ -24,7 +24,8 @@ const EVERYWHERE: [&str; 3] = ["apiVersion", "kind", "metadata"];
 /// A walk through one object.
 struct Walk<'walk, 'files> {
     object: &'walk Object,
-    definition: &'walk Definition,
+    /// What the fields belong to.
+    owner: &'walk str,
     rules: &'walk mut Rules,
     report: &'walk mut Report<'files>,
 }
@@ -37,8 +38,21 @@ pub(super) fn check(
     rules: &mut Rules,
     report: &mut Report<'_>,
 ) {
-    let mut walk = Walk { object, definition, rules, report };
+    let mut walk = Walk { object, owner: &definition.kind, rules, report };
     walk.node(&object.node, schema, "", object.node.at);
+}
+
+/// Tells what a schema of the files themselves refuses of a value that goes by a name.
+pub(super) fn check_part(
+    object: &Object,
+    node: &Node,
+    (name, schema): (&str, &JSONSchemaProps),
+    rules: &mut Rules,
+    report: &mut Report<'_>,
+) {
+    let owner = format!("the variable `{name}`");
+    let mut walk = Walk { object, owner: &owner, rules, report };
+    walk.node(node, schema, name, node.at);
 }
 
 impl Walk<'_, '_> {
@@ -114,8 +128,7 @@ impl Walk<'_, '_> {
         known.dedup();
         // What CAPT fills in is nothing to be written.
         known.retain(|name| !(top && *name == "status"));
-        let message =
-            format!("`{path}` is not a field of {}; {}", self.definition.kind, instead(&field.key, &known));
+        let message = format!("`{path}` is not a field of {}; {}", self.owner, instead(&field.key, &known));
         self.tell(field.at, message);
     }
 }

@@ -8,7 +8,7 @@ use super::ports::Ports;
 use crate::supervisor::Process;
 
 /// What the embedded home needs of kube-controller-manager; nodes and workloads are not here.
-const CONTROLLERS: &str = "garbage-collector-controller,namespace-controller,serviceaccount-controller";
+const CONTROLLERS: &str = "clusterrole-aggregation-controller,garbage-collector-controller,namespace-controller,serviceaccount-controller";
 
 /// The name of the process that runs the controllers.
 pub(crate) const CONTROLLER_MANAGER: &str = "kube-controller-manager";

@@ -1,27 +1,37 @@
-//! The real Cluster API core: its program, built once and kept in the cache of parts, and its CRDs.
+//! The real Cluster API: its programs, built once and kept in the cache of parts, and its CRDs.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use capt_api::names::label;
-use capt_local::Environment;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::ResourceExt;
 
 use super::super::go;
-use super::super::modules::{Pins, read};
+use super::super::modules::{Fetched, Pins, read};
+use super::super::tool::Tool;
 
 const MODULE: &str = "sigs.k8s.io/cluster-api";
-const PACKAGE: &str = "sigs.k8s.io/cluster-api/core";
 const PART: &str = "cluster-api";
-const NAME: &str = "cluster-api-core";
+const CORE: Tool = Tool {
+    name: "cluster-api-core",
+    part: PART,
+    module: MODULE,
+    package: "sigs.k8s.io/cluster-api/core",
+    ldflags,
+};
+const CLUSTERCTL: Tool =
+    Tool { name: "clusterctl", package: "sigs.k8s.io/cluster-api/cmd/clusterctl", ..CORE };
 
 /// What is needed to run Cluster API.
 pub(crate) struct ClusterApi {
-    pub(super) program: PathBuf,
-    pub(super) crds: Vec<CustomResourceDefinition>,
+    pub(in crate::conformance) program: PathBuf,
+    pub(in crate::conformance) crds: Vec<CustomResourceDefinition>,
+    /// The file that its webhooks are configured by.
+    pub(super) webhooks: PathBuf,
+    /// Where all of it comes from.
+    pub(in crate::conformance) module: Fetched,
 }
 
 impl ClusterApi {
@@ -35,7 +45,13 @@ impl ClusterApi {
             module.version
         );
         let crds = crds(&module.directory.join("core/config/crd/bases"))?;
-        Ok(Self { program: program(&module.version)?, crds })
+        let webhooks = module.directory.join("core/config/webhook/manifests.yaml");
+        Ok(Self { program: CORE.obtain()?, crds, webhooks, module })
+    }
+
+    /// The program for whoever installs it.
+    pub(crate) fn clusterctl() -> anyhow::Result<PathBuf> {
+        CLUSTERCTL.obtain()
     }
 }
 
@@ -55,28 +71,7 @@ fn crds(directory: &Path) -> anyhow::Result<Vec<CustomResourceDefinition>> {
     Ok(crds)
 }
 
-fn program(version: &str) -> anyhow::Result<PathBuf> {
-    let environment = Environment::of_process();
-    let cache = environment.cache.context("neither XDG_CACHE_HOME nor HOME is set")?;
-    let number = version.trim_start_matches('v');
-    let directory = cache.join("parts").join(format!("{NAME}-{number}-{}", environment.platform));
-    let program = directory.join(NAME);
-    fs::create_dir_all(&directory).with_context(|| format!("making {}", directory.display()))?;
-    let turn = File::create(directory.join("lock"))?;
-    turn.lock().context("waiting for another build of Cluster API")?;
-    if !program.exists() {
-        println!("building Cluster API {version} with go (takes minutes the first time)");
-        let started = Instant::now();
-        let unfinished = directory.join("unfinished");
-        go::build(PART, PACKAGE, &ldflags(number), &unfinished)?;
-        // A file at its final path is complete.
-        fs::rename(&unfinished, &program)?;
-        println!("built Cluster API {version} in {} s", started.elapsed().as_secs());
-    }
-    Ok(program)
-}
-
-/// A core that does not know its version refuses to start.
+/// What does not know its version refuses to work.
 fn ldflags(number: &str) -> String {
     let mut parts = number.split('.');
     let (major, minor) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());

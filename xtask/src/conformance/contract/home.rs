@@ -3,25 +3,21 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use capt_api::crd::{Foreign, foreign, own};
+use capt_api::crd::{Foreign, foreign};
 use capt_controller::install::{Kinds, install};
-use capt_controller::options::{ClusterApiMode, Options};
-use capt_controller::{manager, rbac};
-use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
+use capt_controller::manager;
+use capt_controller::options::{ClusterApiMode, Options, TerraformOptions};
 use kube::Client;
-use kube::api::{Api, PostParams};
-use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::super::packaging::{Chart, Helm, of_the_account};
 use super::super::server::{Server, client};
 use super::binary::ClusterApi;
 use super::core::Core;
 use super::terraform::{Playing, Terraform};
+use super::topology::{engine, webhooks};
 use super::workload::Workload;
-
-/// Who the manager is.
-const USER: &str = "system:serviceaccount:capt-system:capt-manager";
 
 /// A management cluster. What is dropped first comes first.
 pub(super) struct Home {
@@ -32,44 +28,62 @@ pub(super) struct Home {
     pub(super) terraform: Terraform,
     pub(super) workload: Arc<Workload>,
     manager: Manager,
-    _playing: Playing,
+    _playing: Option<Playing>,
     pub(super) server: Server,
 }
 
 impl Home {
     /// With the real Cluster API.
-    pub(super) async fn beside(cluster_api: &ClusterApi) -> anyhow::Result<Self> {
+    pub(super) async fn beside(cluster_api: &ClusterApi, helm: &Helm) -> anyhow::Result<Self> {
         let server = Server::start_with_garbage_collection().await?;
         server.apply(&cluster_api.crds).await?;
-        let core = Core::start(&cluster_api.program, &server.control_plane)?;
-        Self::furnish("with the real Cluster API", server, Some(core)).await
+        let core = Core::start(&cluster_api.program, &server.control_plane, &[])?;
+        Self::furnish("with the real Cluster API", server, helm, Some(core), None).await
+    }
+
+    /// With the real Cluster API, its webhooks and its classes, and with Terraform itself.
+    pub(super) async fn with_classes(cluster_api: &ClusterApi, helm: &Helm) -> anyhow::Result<Self> {
+        let server = Server::start_with_garbage_collection().await?;
+        server.apply(&cluster_api.crds).await?;
+        let gates = ["ClusterTopology=true", "RuntimeSDK=false"];
+        let core = Core::start(&cluster_api.program, &server.control_plane, &gates)?;
+        webhooks::install(&server.client, &cluster_api.webhooks, &core).await?;
+        let terraform = engine::start(&server).await?;
+        Self::furnish("with classes", server, helm, Some(core), Some(terraform)).await
     }
 
     /// With nothing but CAPT.
-    pub(super) async fn alone() -> anyhow::Result<Self> {
+    pub(super) async fn alone(helm: &Helm) -> anyhow::Result<Self> {
         let server = Server::start_with_garbage_collection().await?;
         install(&server.client, Kinds::Foreign, &foreign(Foreign::ClusterApi)).await?;
-        Self::furnish("with CAPT alone", server, None).await
+        Self::furnish("with CAPT alone", server, helm, None, None).await
     }
 
-    async fn furnish(title: &'static str, server: Server, core: Option<Core>) -> anyhow::Result<Self> {
-        install(&server.client, Kinds::Own, &own()).await?;
-        install(&server.client, Kinds::Foreign, &foreign(Foreign::Terraform)).await?;
+    /// By the charts: their kinds, their account and its rights. Where nobody runs Terraform, it is played.
+    async fn furnish(
+        title: &'static str,
+        server: Server,
+        helm: &Helm,
+        core: Option<Core>,
+        runner: Option<TerraformOptions>,
+    ) -> anyhow::Result<Self> {
+        for chart in [Chart::Crds, Chart::Manager] {
+            helm.install(chart, &chart.values(), server.control_plane.kubeconfig_path())?;
+        }
         // Garbage collection knows the kinds that are there when it starts.
         server.control_plane.refresh_controllers()?;
-        permit(&server.client).await?;
         let directory = server.control_plane.directory().join("workload");
         let workload = Arc::new(Workload::start(directory).await?);
         let client = server.client.clone();
         let terraform = Terraform::new(client.clone(), Arc::clone(&workload));
-        let manager = Manager::start(&server).await?;
-        let playing = terraform.play();
+        let playing = runner.is_none().then(|| terraform.play());
+        let manager = Manager::start(&server, runner).await?;
         Ok(Self { title, client, core, terraform, workload, manager, _playing: playing, server })
     }
 
     /// The real Cluster API comes to a home that did without.
     pub(super) fn join(&mut self, cluster_api: &ClusterApi) -> anyhow::Result<()> {
-        self.core = Some(Core::start(&cluster_api.program, &self.server.control_plane)?);
+        self.core = Some(Core::start(&cluster_api.program, &self.server.control_plane, &[])?);
         Ok(())
     }
 
@@ -98,10 +112,10 @@ struct Manager {
 }
 
 impl Manager {
-    /// With the rights that its drivers declare, and no others. Whose the Clusters are it has to find out.
-    async fn start(server: &Server) -> anyhow::Result<Self> {
-        let kubeconfig = server.control_plane.kubeconfig_for(USER, &["system:authenticated"])?;
-        let options = Options { cluster_api: ClusterApiMode::Auto, ..Options::default() };
+    /// With a token of the chart's account, and no other right. Whose the Clusters are it has to find out.
+    async fn start(server: &Server, terraform: Option<TerraformOptions>) -> anyhow::Result<Self> {
+        let kubeconfig = of_the_account(server).await?;
+        let options = Options { cluster_api: ClusterApiMode::Auto, terraform, ..Options::default() };
         let stop = CancellationToken::new();
         let task = tokio::spawn(manager::run(client(&kubeconfig).await?, options, stop.clone()));
         Ok(Self { stop, task })
@@ -111,21 +125,4 @@ impl Manager {
         self.stop.cancel();
         Ok(self.task.await.context("the manager panicked")??)
     }
-}
-
-async fn permit(client: &Client) -> anyhow::Result<()> {
-    let rules = [rbac::rules(), rbac::own_namespace_rules()].concat();
-    let role: ClusterRole = of(json!({ "metadata": { "name": "capt-manager" }, "rules": rules }))?;
-    let binding: ClusterRoleBinding = of(json!({
-        "metadata": { "name": "capt-manager" },
-        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "capt-manager" },
-        "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": USER }],
-    }))?;
-    Api::all(client.clone()).create(&PostParams::default(), &role).await?;
-    Api::all(client.clone()).create(&PostParams::default(), &binding).await?;
-    Ok(())
-}
-
-fn of<K: serde::de::DeserializeOwned>(object: Value) -> anyhow::Result<K> {
-    Ok(serde_json::from_value(object)?)
 }

@@ -8,14 +8,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, ensure};
 use capt_local::{ControlPlane, ControlPlaneOptions, Helper, Parts, Progress};
-use k8s_openapi::api::authentication::v1::TokenRequest;
 use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::api::rbac::v1::ClusterRoleBinding;
 use kube::Client;
 use kube::api::{Api, DeleteParams, PostParams};
 use serde_json::json;
 
-use super::super::server::client;
+use super::super::server::{client, kubeconfig_of_account};
 
 const NAMESPACE: &str = "kube-system";
 
@@ -120,19 +119,7 @@ impl Workload {
             "subjects": [{ "kind": "ServiceAccount", "name": account, "namespace": NAMESPACE }],
         }))?;
         Api::all(self.client.clone()).create(&parameters, &binding).await?;
-        let request: TokenRequest = serde_json::from_value(json!({
-            "metadata": {}, "spec": { "audiences": [], "expirationSeconds": 7200 },
-        }))?;
-        let answer = self.accounts().create_token_request(account, &parameters, &request).await?;
-        let token = answer.status.context("a request for a token that got none")?.token;
-        let cluster = json!({ "server": self.url, "certificate-authority-data": self.authority_data() });
-        let kubeconfig = json!({
-            "apiVersion": "v1", "kind": "Config", "current-context": "it",
-            "clusters": [{ "name": "it", "cluster": cluster }],
-            "users": [{ "name": "it", "user": { "token": token } }],
-            "contexts": [{ "name": "it", "context": { "cluster": "it", "user": "it" } }],
-        });
-        Ok(kubeconfig.to_string())
+        kubeconfig_of_account(&self.accounts(), account, &self.url, &self.authority).await
     }
 
     /// From now on nobody gets in by this account.

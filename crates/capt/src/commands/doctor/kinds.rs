@@ -71,7 +71,10 @@ fn of_capt(found: &BTreeMap<String, CustomResourceDefinition>) -> Vec<Finding> {
 
 async fn traces(client: &Client, crd: &CustomResourceDefinition) -> Vec<Trace> {
     let mut traces = Vec::new();
-    if crd.labels().get(label::MANAGED_BY).is_some_and(|manager| manager == MANAGED_BY_CAPT) {
+    // Helm puts its own name into the first label, whatever the chart says.
+    if crd.labels().get(label::MANAGED_BY).is_some_and(|manager| manager == MANAGED_BY_CAPT)
+        || crd.labels().contains_key(label::COMPATIBLE)
+    {
         traces.push(Trace::OurLabel);
     }
     traces.extend(crd.labels().get(label::PROVIDER).cloned().map(Trace::Provider));

@@ -10,6 +10,7 @@ use capt_core::control_plane::status::Probe;
 use k8s_openapi::jiff::Timestamp;
 
 use crate::index::Name;
+use crate::metrics::{CredentialTimes, Origin};
 
 /// What is remembered of all control planes.
 #[derive(Default)]
@@ -30,6 +31,8 @@ pub(in crate::control_plane) struct Memory {
     pub(in crate::control_plane) probe: ProbeMemory,
     /// Since when the credentials are as they are.
     pub(in crate::control_plane) settled: Option<Timestamp>,
+    /// When the credentials end, if that is known, and who made them.
+    pub(in crate::control_plane) ends: Option<(Origin, Timestamp)>,
     /// When its apply was made, if that was us.
     pub(in crate::control_plane) begun: Option<Timestamp>,
     /// What was seen of the inside of a cluster that is to be destroyed.
@@ -73,7 +76,7 @@ impl Credentials {
     }
 
     /// Forgets a control plane that is gone.
-    pub(crate) fn forget(&self, key: &Name) {
+    pub(super) fn forget(&self, key: &Name) {
         self.lock().remove(key);
     }
 
@@ -86,13 +89,52 @@ impl Credentials {
         });
     }
 
-    /// Since when the oldest credentials are in use.
-    pub(crate) fn oldest(&self) -> Option<Timestamp> {
-        self.lock().values().filter_map(|memory| memory.settled).min()
+    /// Notes when the credentials end.
+    pub(super) fn end(&self, key: &Name, ends: Option<(Origin, Timestamp)>) {
+        self.with(key, |memory| memory.ends = ends);
+    }
+
+    /// How old credentials are, and when they end.
+    pub(super) fn times(&self) -> CredentialTimes {
+        let mut times = CredentialTimes::default();
+        for Memory { settled, ends, .. } in self.lock().values() {
+            earlier(&mut times.oldest, *settled);
+            match ends {
+                Some((Origin::Module, end)) => earlier(&mut times.given_end, Some(*end)),
+                Some((Origin::Capt, end)) => earlier(&mut times.made_end, Some(*end)),
+                None => {}
+            }
+        }
+        times
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Name, Memory>> {
         // Each entry is changed by plain assignments that cannot panic half-way.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn earlier(earliest: &mut Option<Timestamp>, time: Option<Timestamp>) {
+    *earliest = [*earliest, time].into_iter().flatten().min();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_all_credentials_the_first_to_end_counts_and_those_that_are_gone_do_not() {
+        let credentials = Credentials::default();
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let [one, two, three] = ["one", "two", "three"].map(|name| Name::new("default", name));
+        credentials.end(&one, Some((Origin::Module, at(50))));
+        credentials.end(&two, Some((Origin::Module, at(40))));
+        credentials.end(&three, Some((Origin::Capt, at(10))));
+        credentials.settled(&one, true, at(1));
+        credentials.forget(&two);
+
+        let expected =
+            CredentialTimes { oldest: Some(at(1)), given_end: Some(at(50)), made_end: Some(at(10)) };
+        assert_eq!(credentials.times(), expected);
     }
 }

@@ -114,6 +114,20 @@ impl World {
         })
     }
 
+    /// It has a class, and nothing was made of it.
+    fn of_class(&mut self) {
+        self.control_plane = None;
+        self.cluster = serde_json::from_value(json!({
+            "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": { "name": "prod", "namespace": "a" },
+            "spec": { "topology": { "classRef": { "name": "eks" }, "version": "v1.34.0" } },
+            "status": { "conditions": [{
+                "type": "TopologyReconciled", "status": "False", "reason": "ReconcileFailed", "message": "no such template\n",
+                "lastTransitionTime": "2026-01-01T00:00:00Z",
+            }] },
+        }))
+        .unwrap();
+    }
+
     fn judge(&self) -> Vec<Finding> {
         let facts = ClusterFacts {
             cluster: &self.cluster,
@@ -173,6 +187,7 @@ fn what_is_wrong_with_a_cluster_is_told(#[case] world: World, #[case] message: &
 #[rstest]
 #[case::paused(World::given().with(|it| it.cluster.spec.paused = Some(true)), "it is paused", "kubectl patch cluster -n a prod")]
 #[case::addons(World::given().with(|it| it.bindings.push(BindingFacts { stack: "base".to_owned(), ready: Err("flux waits".to_owned()) })), "AddonStack `base` are not ready: flux waits", "capt reconcile addonstack base --cluster prod -n a --wait")]
+#[case::of_a_class(World::given().with(World::of_class), "has not made its control plane from its class yet: no such template", "kubectl describe cluster -n a prod")]
 fn what_somebody_should_know_is_told(#[case] world: World, #[case] message: &str, #[case] fix: &str) {
     let findings = world.judge();
     let found =

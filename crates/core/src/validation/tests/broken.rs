@@ -29,7 +29,7 @@ fn case(text: &str) -> Case<'_> {
 #[case::reading(include_str!("broken/reading.txt"), 8)]
 #[case::kinds(include_str!("broken/kinds.txt"), 20)]
 #[case::references(include_str!("broken/references.txt"), 14)]
-#[case::classes(include_str!("broken/classes.txt"), 8)]
+#[case::classes(include_str!("broken/classes.txt"), 12)]
 #[case::stacks(include_str!("broken/stacks.txt"), 18)]
 fn broken_files_are_told_of(#[case] table: &str, #[case] least: usize) {
     let cases = cases(table);
