@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
+use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use capt_api::crd::own;
@@ -13,9 +14,11 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{
     Api, ApiResource, DynamicObject, GroupVersionKind, ListParams, PartialObjectMeta, PostParams,
 };
+use kube::runtime::wait::{await_condition, conditions};
 use kube::{Client, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::super::server::Server;
 use super::{Site, ok};
@@ -24,6 +27,10 @@ use crate::dist::Version;
 /// Where the manager is.
 pub(super) const NAMESPACE: &str = "capt-system";
 pub(super) const DEPLOYMENT: &str = "capt-manager";
+
+/// Where clusterctl tries cert-manager.
+const TEST_NAMESPACE: &str = "cert-manager-test";
+const GONE_WITHIN: Duration = Duration::from_secs(90);
 
 /// CAPT needs no bootstrap provider: it makes no machines.
 const INIT: [&str; 7] = ["init", "--infrastructure", "capt", "--control-plane", "capt", "--bootstrap", "-"];
@@ -54,6 +61,18 @@ pub(super) async fn pretend_that_cert_manager_is_there(server: &Server) -> anyho
         .map(serde_json::from_value)
         .collect();
     server.apply(&crds?).await
+}
+
+/// clusterctl tries cert-manager in a namespace that it deletes again. While that is going, the next `init` takes cert-manager for
+/// missing.
+pub(super) async fn wait_for_the_end_of_its_test(client: &Client) -> anyhow::Result<()> {
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let Some(found) = namespaces.get_opt(TEST_NAMESPACE).await? else { return Ok(()) };
+    let uid = found.uid().unwrap_or_default();
+    let gone = await_condition(namespaces, TEST_NAMESPACE, conditions::is_deleted(&uid));
+    let gone = timeout(GONE_WITHIN, gone).await;
+    gone.with_context(|| format!("namespace `{TEST_NAMESPACE}` does not go"))??;
+    Ok(())
 }
 
 /// Everything is there, under the names and labels that clusterctl and Cluster API look for.
@@ -124,6 +143,7 @@ async fn pod_is_admitted(client: &Client) -> anyhow::Result<()> {
 
 /// The same command again changes nothing.
 pub(super) async fn is_harmless_twice(site: &Site) -> anyhow::Result<()> {
+    wait_for_the_end_of_its_test(&site.server.client).await?;
     let before = state(site).await?;
     site.clusterctl.run(&INIT).await?;
     let after = state(site).await?;

@@ -7,7 +7,7 @@ use super::eyes::{SOON, get, is_true, put, until};
 use super::installation::inventory;
 use super::life::add_kinds_of_terraform;
 use super::manager::Manager;
-use super::{Site, Tools, ok};
+use super::{Site, Tools, installation, ok};
 use crate::repository::objects_in;
 
 const NAMESPACE: &str = "platform";
@@ -32,12 +32,14 @@ async fn works(site: &Site) -> anyhow::Result<()> {
     runs_terraform(site).await?;
     ok("--target-namespace: the manager leads, runs Terraform and makes its accounts there");
 
+    installation::wait_for_the_end_of_its_test(&site.server.client).await?;
     let twice = ["init", "--infrastructure", "capt", "--target-namespace", "other"];
     site.clusterctl.refuses(&twice).await?.names(&["infrastructure-capt", NAMESPACE])?;
     let other = get(client, "v1", "Namespace", ("", "other")).await?;
     ensure!(other.is_none(), "a refused init made a namespace");
     ok("a second instance in another namespace is refused, and nothing of it is made");
 
+    installation::wait_for_the_end_of_its_test(&site.server.client).await?;
     let missing = ["init", "--control-plane", "capt", "--target-namespace", NAMESPACE];
     site.clusterctl.run(&missing).await?;
     ensure!(

@@ -60,9 +60,7 @@ impl Repository {
                 "url": latest(CONTROL_PLANE, "control-plane-components.yaml"),
             },
         ]);
-        // It is somebody else's, so clusterctl waits until it is there: the namespace of its last test may still be going.
-        let cert_manager = json!({ "externallyProvisioned": "true" });
         // JSON is YAML.
-        json!({ "cert-manager": cert_manager, "providers": providers }).to_string()
+        json!({ "providers": providers }).to_string()
     }
 }
