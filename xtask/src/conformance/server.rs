@@ -7,6 +7,7 @@ use anyhow::Context;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use capt_local::{ControlPlane, ControlPlaneOptions, Helper, Parts, Progress};
+use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::authentication::v1::TokenRequest;
 use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -60,6 +61,26 @@ impl Server {
             established.with_context(|| format!("{name} was not established"))??;
         }
         Ok(())
+    }
+
+    /// A kubeconfig with a token of an account, and nothing else.
+    pub(super) async fn kubeconfig_of(&self, namespace: &str, account: &str) -> anyhow::Result<String> {
+        let accounts = Api::<ServiceAccount>::namespaced(self.client.clone(), namespace);
+        let (url, authority) = (self.control_plane.url(), self.control_plane.certificate_authority());
+        kubeconfig_of_account(&accounts, account, url, authority).await
+    }
+
+    /// The arguments of a Deployment, as the API server has them.
+    pub(super) async fn arguments_of(
+        &self,
+        namespace: &str,
+        deployment: &str,
+    ) -> anyhow::Result<Vec<String>> {
+        let deployments: Api<Deployment> = Api::namespaced(self.client.clone(), namespace);
+        let pod = deployments.get(deployment).await?.spec.and_then(|spec| spec.template.spec);
+        let containers = pod.context("a Deployment without a pod")?.containers;
+        let container = containers.into_iter().next().context("a pod without a container")?;
+        container.args.context("a container without arguments")
     }
 
     /// Every CRD and the version it is at.

@@ -162,20 +162,9 @@ fn network(
     let Some(found) = context.networks.get(Some(&key.namespace), &reference.name) else {
         return Network::Missing { name: described };
     };
-    let status = found.status.clone().unwrap_or_default();
-    let ready = status.conditions.iter().find(|entry| entry.type_ == capt_api::names::condition::READY);
-    let apply =
-        found.spec.workspace_template_apply_name.clone().filter(|_| found.spec.vpc_template_ref.is_some());
-    let outputs = status.vpc_workspace_name.as_ref().map(|name| outputs(name, notes, context));
-    Network::Ours(OurNetwork {
-        name: reference.name.clone(),
-        provisioned: status.initialization.as_ref().is_some_and(|all| all.provisioned),
-        message: ready.map(|ready| ready.message.clone()).unwrap_or_default(),
-        region: found.spec.region.clone(),
-        vpc_id: status.vpc_id.clone().or_else(|| found.spec.existing_vpc_id.clone()),
-        apply,
-        outputs: outputs.unwrap_or_default(),
-    })
+    let workspace = found.status.as_ref().and_then(|status| status.vpc_workspace_name.as_ref());
+    let outputs = workspace.map(|name| outputs(name, notes, context)).unwrap_or_default();
+    Network::Ours(OurNetwork::of(&found, outputs))
 }
 
 /// The names of a Workspace's outputs.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use capt_api::WorkspaceTemplateApply;
+use capt_api::names::condition;
+use capt_api::{CAPTCluster, WorkspaceTemplateApply};
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
@@ -91,6 +92,25 @@ pub struct OurNetwork {
     pub apply: Option<String>,
     /// The names of its outputs, as far as they are known.
     pub outputs: BTreeSet<String>,
+}
+
+impl OurNetwork {
+    /// What counts of a network, with the names of its outputs.
+    #[must_use]
+    pub fn of(network: &CAPTCluster, outputs: BTreeSet<String>) -> Self {
+        let CAPTCluster { metadata, spec, status } = network;
+        let status = status.clone().unwrap_or_default();
+        let ready = status.conditions.iter().find(|entry| entry.type_ == condition::READY);
+        Self {
+            name: metadata.name.clone().unwrap_or_default(),
+            provisioned: status.initialization.as_ref().is_some_and(|all| all.provisioned),
+            message: ready.map(|ready| ready.message.clone()).unwrap_or_default(),
+            region: spec.region.clone(),
+            vpc_id: status.vpc_id.clone().or_else(|| spec.existing_vpc_id.clone()),
+            apply: spec.workspace_template_apply_name.clone().filter(|_| spec.vpc_template_ref.is_some()),
+            outputs,
+        }
+    }
 }
 
 /// A Workspace as it was seen.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use capt_api::names::{condition, group};
+use capt_api::names::group;
 use capt_api::{CAPTCluster, CAPTControlPlane, Cluster};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
@@ -129,21 +129,7 @@ fn network_of(world: &World, metadata: &ObjectMeta, cluster_name: &str) -> Netwo
     }
     let key = (metadata.namespace.clone().unwrap_or_default(), reference.name.clone());
     let Some(found) = world.networks.get(&key) else { return Network::Missing { name: described } };
-    let status = found.status.clone().unwrap_or_default();
-    let ready = status.conditions.iter().find(|entry| entry.type_ == condition::READY);
-    Network::Ours(OurNetwork {
-        name: reference.name.clone(),
-        provisioned: status.initialization.as_ref().is_some_and(|all| all.provisioned),
-        message: ready.map(|ready| ready.message.clone()).unwrap_or_default(),
-        region: found.spec.region.clone(),
-        vpc_id: status.vpc_id.clone().or_else(|| found.spec.existing_vpc_id.clone()),
-        apply: found
-            .spec
-            .workspace_template_apply_name
-            .clone()
-            .filter(|_| found.spec.vpc_template_ref.is_some()),
-        outputs: outputs(world, found),
-    })
+    Network::Ours(OurNetwork::of(found, outputs(world, found)))
 }
 
 /// The names of a network's outputs: those that it has, and those that it is going to have.

@@ -15,7 +15,6 @@ use kube::{Client, ResourceExt};
 use super::super::server;
 use super::installation::{DEPLOYMENT, NAMESPACE, inventory};
 use super::life::{Living, is_available};
-use super::manager::account;
 use super::{Site, Tools, ok};
 use crate::dist::{self, Files, Version};
 
@@ -28,7 +27,7 @@ pub(super) async fn keeps_everything(site: &Site, tools: &Tools, living: Living)
     let before = workspaces(client).await?;
     ensure!(!before.is_empty(), "there is nothing that could be lost");
     site.clusterctl.run(&["upgrade", "plan"]).await?.names(&["You are already up to date!"])?;
-    let earlier = server::client(&account(&site.server, NAMESPACE).await?).await?;
+    let earlier = server::client(&site.server.kubeconfig_of(NAMESPACE, DEPLOYMENT).await?).await?;
     let living = living
         .with_new_manager(site, tools, async || {
             let patch = Version::of_this().next_patch();

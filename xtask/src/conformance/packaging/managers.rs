@@ -6,9 +6,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use k8s_openapi::api::apps::v1::Deployment;
-use kube::Client;
-use kube::api::Api;
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
@@ -39,7 +36,7 @@ impl Manager {
         let directory = tempfile::Builder::new().prefix("capt-manager-").tempdir()?;
         let kubeconfig = rights::as_a_file(server, directory.path()).await?;
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
-        let mut arguments = arguments(&server.client).await?;
+        let mut arguments = server.arguments_of(NAMESPACE, "capt-manager").await?;
         for place in PLACES {
             ensure!(
                 arguments.iter().any(|argument| argument.starts_with(place)),
@@ -120,13 +117,4 @@ pub(super) async fn sort_themselves_out(managers: Vec<Manager>) -> anyhow::Resul
         ensure!(Instant::now() < deadline, "no manager is active after {READY_WITHIN:?}");
         sleep(PAUSE).await;
     }
-}
-
-/// The arguments of the Deployment, as the API server has them.
-async fn arguments(client: &Client) -> anyhow::Result<Vec<String>> {
-    let deployments: Api<Deployment> = Api::namespaced(client.clone(), NAMESPACE);
-    let deployment = deployments.get("capt-manager").await?;
-    let pod = deployment.spec.and_then(|spec| spec.template.spec).context("a Deployment without a pod")?;
-    let container = pod.containers.into_iter().next().context("a pod without a container")?;
-    container.args.context("a container without arguments")
 }

@@ -4,13 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use k8s_openapi::api::authentication::v1::TokenRequest;
 use k8s_openapi::api::authorization::v1::SelfSubjectAccessReview;
-use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::api::rbac::v1::{ClusterRole, RoleBinding};
 use kube::Client;
 use kube::api::{Api, PostParams};
-use kube::config::Kubeconfig;
 use kube::runtime::wait::await_condition;
 use serde_json::json;
 use tokio::time::timeout;
@@ -89,16 +86,7 @@ const EDITOR_MAY_NOT: [Question; 4] = [
 
 /// A kubeconfig with a token of the account that the chart made, and nothing else.
 pub(in crate::conformance) async fn of_the_account(server: &Server) -> anyhow::Result<String> {
-    let accounts: Api<ServiceAccount> = Api::namespaced(server.client.clone(), NAMESPACE);
-    let wanted: TokenRequest = serde_json::from_value(json!({ "spec": { "audiences": [] } }))?;
-    let made = accounts.create_token_request(ACCOUNT, &PostParams::default(), &wanted).await;
-    let token = made.context("asking for a token of the chart's account")?.status.context("no token")?.token;
-    let mut kubeconfig = Kubeconfig::from_yaml(&server.control_plane.kubeconfig())?;
-    for user in &mut kubeconfig.auth_infos {
-        user.auth_info = Some(serde_json::from_value(json!({ "token": token }))?);
-    }
-    // JSON is YAML.
-    Ok(serde_json::to_string(&kubeconfig)?)
+    server.kubeconfig_of(NAMESPACE, ACCOUNT).await
 }
 
 /// The same as a file.

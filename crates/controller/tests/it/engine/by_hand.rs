@@ -1,5 +1,6 @@
 //! What people ask of Workspaces by hand: plans that are only shown, earlier states, logs of runs.
 
+use capt_api::engine_status::PlanStatus;
 use capt_api::names::annotation;
 use capt_api::{Workspace, WorkspaceTemplateApply};
 use capt_controller::by_hand::{Answer, Seen, StateOf};
@@ -54,6 +55,18 @@ pub(super) fn told(workspace: &Workspace) -> Value {
     json!([status.conditions, status.engine.unwrap().plan])
 }
 
+/// A Workspace with a plan that waits for approval.
+pub(super) async fn that_waits(stage: &EngineStage) -> (String, PlanStatus) {
+    let spec = json!({ "forProvider": { "module": MODULE } });
+    let apply =
+        json!({ "variables": { "greeting": "hello", "more": "[\"a\",\"b\"]" }, "protectedResources": ["*"] });
+    let name = stage.put_spec("demo", spec, apply).await;
+    stage.ready(&name).await;
+    stage.change_variables("demo", json!({ "greeting": "hello", "more": "[\"b\"]" })).await;
+    let pending = stage.pending(&name, "it destroys or replaces").await;
+    (name, pending)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_that_is_asked_for_is_shown_and_nothing_follows_from_it() {
     let mut stage = EngineStage::without_manager().await;
@@ -77,13 +90,7 @@ async fn a_plan_that_is_asked_for_is_shown_and_nothing_follows_from_it() {
 async fn a_plan_that_waits_for_approval_goes_on_waiting_while_another_is_shown() {
     let mut stage = EngineStage::without_manager().await;
     let engine = stage.start_recorded().await;
-    let spec = json!({ "forProvider": { "module": MODULE } });
-    let apply =
-        json!({ "variables": { "greeting": "hello", "more": "[\"a\",\"b\"]" }, "protectedResources": ["*"] });
-    let name = stage.put_spec("demo", spec, apply).await;
-    stage.ready(&name).await;
-    stage.change_variables("demo", json!({ "greeting": "hello", "more": "[\"b\"]" })).await;
-    let pending = stage.pending(&name, "it destroys or replaces").await;
+    let (name, pending) = that_waits(&stage).await;
     let before = stage.stage.workspaces().get(&name).await.unwrap();
     engine.take();
 

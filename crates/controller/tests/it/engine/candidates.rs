@@ -10,7 +10,7 @@ use kube::ResourceExt;
 use kube::api::{Patch, PatchParams};
 use serde_json::json;
 
-use super::by_hand::{MODULE, changes, state_of, told};
+use super::by_hand::{MODULE, changes, state_of, that_waits, told};
 use super::recording::Recording;
 use super::stage::EngineStage;
 
@@ -101,13 +101,7 @@ async fn other_content_is_planned_against_the_state_and_nothing_changes() {
 async fn a_plan_that_waits_is_applied_as_it_was_whatever_was_planned_since() {
     let mut stage = EngineStage::without_manager().await;
     let engine = stage.start_recorded().await;
-    let spec = json!({ "forProvider": { "module": MODULE } });
-    let apply =
-        json!({ "variables": { "greeting": "hello", "more": "[\"a\",\"b\"]" }, "protectedResources": ["*"] });
-    let name = stage.put_spec("demo", spec, apply).await;
-    stage.ready(&name).await;
-    stage.change_variables("demo", json!({ "greeting": "hello", "more": "[\"b\"]" })).await;
-    let pending = stage.pending(&name, "it destroys or replaces").await;
+    let (name, pending) = that_waits(&stage).await;
     let answer = plan(&stage, &name, "first", greeting("goodbye")).await;
     assert_ne!(answer.result.unwrap().hash, pending.hash);
     engine.take();
