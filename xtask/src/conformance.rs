@@ -4,10 +4,12 @@
 //! Two API servers, one with the real CRDs and one with ours, are asked the same; CAPT must do its work on the real ones
 //! without touching them; what Cluster API wants of a provider holds with the real core and without it; the real core
 //! brings add-ons in the order of an `AddonStack`; and it makes Clusters from the class of the examples. All of that with the
-//! rights that the chart gives, which the real Helm installs. The real clusterctl installs CAPT, describes and upgrades it.
+//! rights that the chart gives, which the real Helm installs. The real clusterctl installs CAPT, describes and upgrades it. The real
+//! provider-terraform hands Workspaces over, and gets them back.
 
 mod clusterctl;
 mod contract;
+mod crossplane;
 mod difference;
 mod eks_token;
 mod go;
@@ -29,12 +31,14 @@ use capt_controller::install::{Kinds, Outcome, install};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use crate::binary::Binary;
+pub(crate) use clusterctl::Clusterctl;
 use clusterctl::Tools;
-use contract::ClusterApi;
+pub(crate) use contract::ClusterApi;
 use modules::Pins;
 use packaging::Helm;
 use server::Server;
 use table::Answer;
+pub(crate) use table::objects_of;
 
 /// What is compared.
 #[derive(Debug, clap::Args)]
@@ -61,6 +65,8 @@ enum Part {
     Contract,
     /// Clusters that the real Cluster API makes from a class
     Topology,
+    /// Workspaces between the real provider-terraform and CAPT
+    Crossplane,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -73,6 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Some(Part::Clusterctl) => return clusterctl(&tools(&Pins::read()?, &arguments.binary)?),
         Some(Part::Contract) => return contract(&ClusterApi::obtain(&Pins::read()?)?, &Helm::obtain()?),
         Some(Part::Topology) => return topology(&ClusterApi::obtain(&Pins::read()?)?, &Helm::obtain()?),
+        Some(Part::Crossplane) => return crossplane::hands_over(&Pins::read()?, &arguments.binary),
         None => {}
     }
     eks_token::agrees_with_the_sdk_for_go()?;
@@ -85,7 +92,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     tokio::runtime::Runtime::new()?.block_on(Box::pin(crds_agree(&real)))?;
     contract(&tools.cluster_api, &helm)?;
     topology(&tools.cluster_api, &helm)?;
-    clusterctl(&tools)
+    clusterctl(&tools)?;
+    crossplane::hands_over(&pins, &arguments.binary)
 }
 
 fn tools(pins: &Pins, binary: &Binary) -> anyhow::Result<Tools> {

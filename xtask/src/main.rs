@@ -7,6 +7,7 @@ mod conformance;
 mod dist;
 mod docs;
 mod expressions;
+mod fixture;
 mod generate;
 mod image;
 mod repository;
@@ -41,6 +42,8 @@ enum Chore {
     /// Compare with the real CRDs of Crossplane and Cluster API, the AWS SDK for Go, Flux and the real Cluster API core, and
     /// prove the packages with the real Helm, Prometheus and clusterctl
     Conformance(conformance::Arguments),
+    /// Write what this version leaves for the tests of later ones
+    Fixture(fixture::Arguments),
     /// Kill and restart for a while, and see whether anything is lost or left behind
     Soak(soak::Arguments),
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Chore::Dist(arguments) => dist::run(&arguments),
         Chore::Image(arguments) => image::run(&arguments),
         Chore::Conformance(arguments) => conformance::run(&arguments),
+        Chore::Fixture(arguments) => fixture::run(&arguments),
         Chore::Soak(arguments) => soak::run(&arguments),
     };
     match result {

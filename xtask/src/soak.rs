@@ -2,6 +2,8 @@
 
 mod engine;
 mod home;
+mod management;
+pub(crate) mod moves;
 mod objects;
 
 use std::path::PathBuf;
@@ -23,6 +25,8 @@ enum Subject {
     Home(HomeArguments),
     /// Applies of slow resources, interrupted at random moments
     Engine(EngineArguments),
+    /// Clusters moved back and forth by the real clusterctl, with the manager at the source killed at random moments
+    Move(MoveArguments),
 }
 
 #[derive(Debug, Args)]
@@ -33,6 +37,15 @@ struct EngineArguments {
     /// What is ended; both, one after the other, by default
     #[arg(long, value_enum)]
     subject: Option<engine::Subject>,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+struct MoveArguments {
+    /// How often something is moved
+    #[arg(long, default_value_t = 20)]
+    rounds: u32,
     #[command(flatten)]
     common: Common,
 }
@@ -72,6 +85,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 println!("{}", serde_json::to_string_pretty(&summary)?);
                 ensure!(summary.is_clean(), "with seed {seed} state and reality do not agree");
             }
+        }
+        Subject::Move(MoveArguments { rounds, common }) => {
+            let (capt, seed) = common.resolve()?;
+            let summary = tokio::runtime::Runtime::new()?.block_on(moves::soak(&capt, *rounds, seed))?;
+            println!("{}", serde_json::to_string_pretty(&summary)?);
+            ensure!(summary.is_clean(), "with seed {seed} a move cost something");
         }
     }
     Ok(())

@@ -46,30 +46,37 @@ pub enum Foreign {
     ClusterApi,
 }
 
-/// The CRDs of CAPT's own kinds.
+/// The CRDs of CAPT's own kinds. `clusterctl move` sees them all, whoever installed them: what it did not see would be left
+/// behind, with all that hangs on it.
 pub fn own() -> Vec<CustomResourceDefinition> {
     let contract = (label::CONTRACT_V1BETA2, OWN_VERSION);
+    let seen = (label::CLUSTERCTL, "");
     vec![
-        finished(CAPTCluster::crd(), &[contract]),
-        finished(CAPTClusterTemplate::crd(), &[contract]),
-        finished(CAPTControlPlane::crd(), &[contract]),
-        finished(CAPTControlPlaneTemplate::crd(), &[contract]),
-        finished(WorkspaceTemplate::crd(), &[contract, (label::MOVE, "")]),
-        finished(WorkspaceTemplateApply::crd(), &[contract, (label::MOVE_HIERARCHY, "")]),
-        finished(AddonStack::crd(), &[(label::MOVE, "")]),
-        finished(AddonStackBinding::crd(), &[(label::MOVE, "")]),
+        finished(CAPTCluster::crd(), &[contract, seen]),
+        finished(CAPTClusterTemplate::crd(), &[contract, seen]),
+        finished(CAPTControlPlane::crd(), &[contract, seen]),
+        finished(CAPTControlPlaneTemplate::crd(), &[contract, seen]),
+        finished(WorkspaceTemplate::crd(), &[contract, seen, (label::MOVE, "")]),
+        finished(WorkspaceTemplateApply::crd(), &[contract, seen, (label::MOVE_HIERARCHY, "")]),
+        finished(AddonStack::crd(), &[seen, (label::MOVE, "")]),
+        finished(AddonStackBinding::crd(), &[seen, (label::MOVE, "")]),
     ]
 }
 
 /// CRDs that are compatible with those of others, for homes where the others are not.
+///
+/// Those of Cluster API are seen by `clusterctl move`, so that a home can be moved. Those of Terraform never are: it would
+/// take along the Workspaces of every namespace, and leave them at the source, too.
 pub fn foreign(which: Foreign) -> Vec<CustomResourceDefinition> {
-    let compatible = |crd| finished(crd, &[(label::COMPATIBLE, "true")]);
+    let compatible = (label::COMPATIBLE, "true");
+    let terraform = |crd| finished(crd, &[compatible]);
+    let cluster_api = |crd| finished(crd, &[compatible, (label::CLUSTERCTL, "")]);
     match which {
-        Foreign::Terraform => vec![compatible(Workspace::crd()), compatible(ProviderConfig::crd())],
+        Foreign::Terraform => vec![terraform(Workspace::crd()), terraform(ProviderConfig::crd())],
         Foreign::ClusterApi => vec![
-            with_earlier_version(compatible(Cluster::crd())),
-            compatible(ClusterResourceSet::crd()),
-            compatible(ClusterResourceSetBinding::crd()),
+            with_earlier_version(cluster_api(Cluster::crd())),
+            cluster_api(ClusterResourceSet::crd()),
+            cluster_api(ClusterResourceSetBinding::crd()),
         ],
     }
 }

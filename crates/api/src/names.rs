@@ -54,6 +54,13 @@ pub const ADDON_FIELD_MANAGER: &str = "capt-addons";
 /// The Lease that managers take.
 pub const MANAGER_LEASE: &str = "capt-manager";
 
+/// The version of Cluster API that CAPT's own controllers of Clusters and `ClusterResourceSets` stand for: the one that they
+/// are compared with.
+pub const CLUSTER_API_VERSION: &str = "v1.14.2";
+
+/// Ends the names of the Leases that managers of the earlier Go implementation take.
+pub const LEGACY_LEASE_SUFFIX: &str = ".capt.ai";
+
 /// The extension in a person's kubeconfig that marks the entries which `capt kubeconfig --merge` put there.
 pub const KUBECONFIG_EXTENSION: &str = "capt.cluster.x-k8s.io";
 
@@ -69,6 +76,8 @@ pub mod group {
     pub const TERRAFORM: &str = "tf.upbound.io";
     /// Cluster API's own kinds.
     pub const CLUSTER: &str = "cluster.x-k8s.io";
+    /// clusterctl's inventory of providers.
+    pub const CLUSTERCTL: &str = "clusterctl.cluster.x-k8s.io";
     /// Flux's sources.
     pub const FLUX_SOURCES: &str = "source.toolkit.fluxcd.io";
 }
@@ -77,6 +86,8 @@ pub mod group {
 pub mod label {
     /// Kubernetes' recommended label; `capt` on what CAPT makes.
     pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+    /// Kubernetes' recommended label: what the program is called.
+    pub const NAME: &str = "app.kubernetes.io/name";
     /// Cluster API: the name of the Cluster that an object belongs to.
     pub const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
     /// Cluster API: restricts a manager to objects that carry this label with the manager's value.
@@ -88,6 +99,8 @@ pub mod label {
     /// Cluster API: the older contract. The earlier Go implementation put it on its CRDs; one version must not follow two
     /// contracts.
     pub const CONTRACT_V1BETA1: &str = "cluster.x-k8s.io/v1beta1";
+    /// On a CRD: `clusterctl move` looks at its objects at all. clusterctl puts it on what it installs itself.
+    pub const CLUSTERCTL: &str = "clusterctl.cluster.x-k8s.io";
     /// `clusterctl move` takes every object of a CRD with this label along.
     pub const MOVE: &str = "clusterctl.cluster.x-k8s.io/move";
     /// As [`MOVE`], with everything that such an object owns.
@@ -125,12 +138,20 @@ pub mod annotation {
     pub const MANAGED_BY: &str = "cluster.x-k8s.io/managed-by";
     /// `clusterctl move` deletes this object because it lives on elsewhere.
     pub const DELETE_FOR_MOVE: &str = "clusterctl.cluster.x-k8s.io/delete-for-move";
+    /// `clusterctl move` waits until this is gone from everything that it moves.
+    pub const BLOCK_MOVE: &str = "clusterctl.cluster.x-k8s.io/block-move";
     /// Crossplane: the Workspace is not reconciled while this is `"true"`.
     pub const CROSSPLANE_PAUSED: &str = "crossplane.io/paused";
     /// Crossplane: the name of the Terraform workspace; the Workspace's own name if nothing is said.
     pub const EXTERNAL_NAME: &str = "crossplane.io/external-name";
     /// Crossplane: how often reality is compared with the Workspace, for example `10m`.
     pub const POLL_INTERVAL: &str = "crossplane.io/poll-interval";
+    /// Crossplane: when it began to make what a Workspace asks for.
+    pub const EXTERNAL_CREATE_PENDING: &str = "crossplane.io/external-create-pending";
+    /// Crossplane: when that was made.
+    pub const EXTERNAL_CREATE_SUCCEEDED: &str = "crossplane.io/external-create-succeeded";
+    /// Crossplane: when making it failed.
+    pub const EXTERNAL_CREATE_FAILED: &str = "crossplane.io/external-create-failed";
     /// Crossplane: a new value brings up the Workspace once.
     pub const RECONCILE_REQUESTED_AT: &str = "crossplane.io/reconcile-requested-at";
     /// On a Workspace or its `WorkspaceTemplateApply`: the plan, by its hash, that the user approves.
@@ -173,12 +194,23 @@ pub mod annotation {
     pub const FROZEN: &str = "capt.cluster.x-k8s.io/frozen";
     /// On a `WorkspaceTemplateApply`: the name of its Workspace (status does not move, annotations do).
     pub const WORKSPACE_NAME: &str = "capt.cluster.x-k8s.io/workspace-name";
+    /// On a `WorkspaceTemplateApply` and its Workspace: the name that the Workspace had when what is kept of it (state, record,
+    /// outputs) was made, where it had to take another one in the cluster that it was moved to.
+    pub const KEPT_AS: &str = "capt.cluster.x-k8s.io/kept-as";
     /// On a `WorkspaceTemplateApply`: the name of a Workspace that nobody else uses and that it is to take over.
     pub const ADOPT_WORKSPACE: &str = "capt.cluster.x-k8s.io/adopt-workspace";
+    /// On a Workspace: who is to run it where Crossplane looks after the others, `capt` or `crossplane`.
+    pub const RUN_BY: &str = "capt.cluster.x-k8s.io/run-by";
+    /// On a Workspace that CAPT runs in place of Crossplane: how far that is, `pausing` or `taken`. The annotation
+    /// `crossplane.io/paused` beside it is meant for Crossplane alone.
+    pub const HANDOVER: &str = "capt.cluster.x-k8s.io/handover";
     /// On a Workspace: the full name of its `WorkspaceTemplateApply`.
     pub const APPLY: &str = "capt.cluster.x-k8s.io/apply";
     /// On a Workspace and on its `WorkspaceTemplateApply`: digest of the spec that was applied last.
     pub const APPLIED_DIGEST: &str = "capt.cluster.x-k8s.io/applied-digest";
+    /// On a `WorkspaceTemplateApply`: digest of the spec that its Workspace had when it was taken over, as long as template and
+    /// variables give another one. Until that is approved nothing of it is changed, whatever `updatePolicy` says.
+    pub const FOUND_DIGEST: &str = "capt.cluster.x-k8s.io/found-digest";
     /// On a `WorkspaceTemplateApply`: the digest that the user approves.
     pub const APPROVE: &str = "capt.cluster.x-k8s.io/approve";
     /// On what a network or control plane makes: digest of what it should be.
@@ -243,6 +275,8 @@ pub mod finalizer {
 
 /// Condition types.
 pub mod condition {
+    /// What the earlier Go implementation put on a `CAPTCluster` and nobody keeps up any more.
+    pub const LEGACY: [&str; 2] = ["VPCCreating", "VPCFailed"];
     /// The object has reached what its spec asks for.
     pub const READY: &str = "Ready";
     /// The template and variables as they are now have been carried to the Workspace.

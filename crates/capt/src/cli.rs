@@ -42,7 +42,10 @@ pub(crate) use engine::{EngineArguments, EngineChoice, Place};
 pub(crate) use home::{DownArguments, StatusArguments};
 pub(crate) use kubeconfig::KubeconfigArguments;
 pub(crate) use logs::LogsArguments;
-pub(crate) use migrate::{HelmReleaseArguments, MigrateArguments, MigrateCommand};
+pub(crate) use migrate::{
+    FromCrossplaneArguments, FromGoArguments, HelmReleaseArguments, MigrateArguments, MigrateCommand,
+    ToCrossplaneArguments, WhichWorkspaces,
+};
 pub(crate) use plan::PlanArguments;
 pub(crate) use reconcile::{ReconcileArguments, ReconcileTarget, RequestArguments};
 pub(crate) use state::{

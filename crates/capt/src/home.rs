@@ -7,6 +7,7 @@
 //! ```
 
 mod control_plane;
+mod inventory;
 mod kinds;
 mod namespace;
 mod place;
@@ -129,7 +130,7 @@ async fn serve(
 ) -> anyhow::Result<()> {
     let work = async {
         let connection = connection::find(Some(control_plane.kubeconfig())).await?;
-        let prepared = prepare(control_plane, &connection, arguments, terraform, printer);
+        let prepared = Box::pin(prepare(control_plane, &connection, arguments, terraform, printer));
         let Some(terraform) = stop.requested.run_until_cancelled(prepared).await.transpose()? else {
             return Ok(());
         };
@@ -172,6 +173,9 @@ async fn prepare(
     let kinds = async {
         let installed = kinds::install_all(&connection.client).await?;
         namespace::make(&connection.client, HOME_NAMESPACE).await?;
+        if installed.serves_clusters() {
+            inventory::tell(&connection.client, HOME_NAMESPACE).await?;
+        }
         anyhow::Ok(installed)
     };
     let (installed, binary) = tokio::try_join!(kinds, terraform.get())?;

@@ -23,6 +23,7 @@ use crate::control_plane::Credentials;
 use crate::error::{Error, Retry};
 use crate::index::{Dependent, Index, Name};
 use crate::metrics::{Kind, Metrics};
+use crate::moved::Moved;
 use crate::notify::Notifier;
 use crate::options::Options;
 use crate::resource_set::ResourceSetMemories;
@@ -73,6 +74,8 @@ pub(crate) struct Context {
     pub(crate) stack_binding_queue: UnboundedSender<ObjectRef<Guarded<AddonStackBinding>>>,
     pub(crate) index: Index<Dependent>,
     pub(crate) attempts: Attempts,
+    /// Applies that were seen to be moved to another cluster.
+    pub(crate) moved: Moved,
     /// What runs Workspaces; `None` where Crossplane does.
     pub(crate) terraform: Option<Arc<Terraform>>,
     /// Who looks after Clusters.

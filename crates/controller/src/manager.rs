@@ -22,6 +22,7 @@ use crate::drive::{Pace, drive};
 use crate::gate::Gate;
 use crate::index::Index;
 use crate::metrics::{Kind, Metrics};
+use crate::moved::Moved;
 use crate::notify::Notifier;
 use crate::options::Options;
 use crate::resource_set::ResourceSetMemories;
@@ -230,6 +231,7 @@ impl Manager {
             credentials: Credentials::default(),
             index: Index::default(),
             attempts: Attempts::default(),
+            moved: Moved::default(),
             terraform: self.terraform.clone(),
             probes: Semaphore::new(MOST_PROBES),
             control_plane_queue,

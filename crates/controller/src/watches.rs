@@ -156,8 +156,12 @@ async fn follow_applies(
                 return;
             }
             match touch {
-                Touch::There => queue(&queues, &apply_key(&key)),
+                Touch::There => {
+                    context.moved.there(&apply_key(&key));
+                    queue(&queues, &apply_key(&key));
+                }
                 Touch::Gone => {
+                    context.moved.gone(apply_key(&key), metadata);
                     context.index.forget(&Dependent::Apply(apply_key(&key)));
                     context.attempts.succeeded(Kind::WorkspaceTemplateApply, key.clone());
                 }

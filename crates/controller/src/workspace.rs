@@ -11,6 +11,7 @@ mod connection_secret;
 mod disown;
 mod flux;
 mod garbage;
+mod handover;
 mod inputs;
 mod limit;
 mod observe;
@@ -94,7 +95,7 @@ impl Terraform {
 pub(crate) fn rules() -> Vec<PolicyRule> {
     let terraform = capt_api::names::group::TERRAFORM;
     let mut rules = vec![
-        rule(terraform, &["workspaces"], &["get", "list", "watch", "patch"]),
+        rule(terraform, &["workspaces"], &["get", "list", "watch", "patch", "delete"]),
         rule(terraform, &["workspaces/status"], &["patch"]),
         rule(terraform, &["workspaces/finalizers"], &["update"]),
         rule(terraform, &["providerconfigs"], &["get", "list", "watch"]),
@@ -149,7 +150,7 @@ async fn rounds(
 ) -> Result<(Step, bool), Error> {
     let mut round = 1;
     loop {
-        let seen = observe::observe(&workspace, context, terraform).await;
+        let seen = Box::pin(observe::observe(&workspace, context, terraform)).await;
         let step = match &seen {
             Ok(seen) => decide(&seen.observed),
             Err(error) => Step::Hold { blocked: error.blocked(), until: None },
@@ -199,15 +200,20 @@ fn next_look(step: &Step, blocked: bool, now: Timestamp) -> Action {
             return Action::requeue(FETCHED_AGAIN);
         }
         // What follows from it need not have an event, the next comparison with reality least of all.
-        Step::Publish | Step::Confirm | Step::Claim | Step::ShowPreview => return Action::requeue(MOMENT),
+        Step::Publish | Step::Confirm | Step::Claim | Step::ShowPreview | Step::Settle(_) => {
+            return Action::requeue(MOMENT);
+        }
         Step::Hold { until, .. } => *until,
         Step::AwaitLock { until, .. } => Some(*until),
         Step::Settled { next_check }
         | Step::AwaitApproval { next_check, .. }
         | Step::ReportDrift { next_check, .. } => *next_check,
         Step::Leave
+        | Step::Pass(_)
+        | Step::HandBack
         | Step::Freeze(_)
         | Step::Abandon(_)
+        | Step::Drop(_)
         | Step::Pause
         | Step::Wait
         | Step::Interrupt

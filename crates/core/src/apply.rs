@@ -1,8 +1,10 @@
 //! `WorkspaceTemplateApply`: from template and variables to a Workspace.
 //!
-//! `collect` gathers the values, `render` makes the Workspace's spec, `decide` says what to do, `status` what to tell.
+//! `collect` gathers the values, `render` makes the Workspace's spec, `difference` compares it with one that somebody else
+//! wrote, `decide` says what to do, `status` what to tell.
 
 pub mod decide;
+pub mod difference;
 pub mod readable;
 pub mod render;
 pub mod status;

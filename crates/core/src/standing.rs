@@ -29,6 +29,8 @@ pub struct Pause {
     pub cluster: bool,
     /// The object's own annotation.
     pub annotation: bool,
+    /// `clusterctl move` is about to delete it, because it lives on elsewhere.
+    pub moving: bool,
 }
 
 impl Pause {
@@ -37,6 +39,12 @@ impl Pause {
         let causes = [
             self.cluster.then(|| "Cluster spec.paused is set to true".to_owned()),
             self.annotation.then(|| format!("{kind} has the {} annotation", annotation::PAUSED)),
+            self.moving.then(|| {
+                format!(
+                    "{kind} has the {} annotation: it lives on in another cluster (if it does not, remove the annotation)",
+                    annotation::DELETE_FOR_MOVE
+                )
+            }),
         ];
         causes.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
@@ -50,12 +58,14 @@ pub fn standing(metadata: &ObjectMeta, cluster: Option<&Cluster>) -> Standing {
     let pause = Pause {
         cluster: cluster.and_then(|cluster| cluster.spec.paused).unwrap_or(false),
         annotation: has(annotation::PAUSED),
+        // All other annotations are gone by now, and what it owns, too: it does not know its own state any more.
+        moving: has(annotation::DELETE_FOR_MOVE),
     };
     match pause {
         _ if has(annotation::MANAGED_BY) => Standing::ExternallyManaged,
-        _ if has(annotation::DELETE_FOR_MOVE) && deleting => Standing::Moved,
-        Pause { cluster: false, annotation: false } if deleting => Standing::Deleting,
-        Pause { cluster: false, annotation: false } => Standing::Active,
+        Pause { moving: true, .. } if deleting => Standing::Moved,
+        Pause { cluster: false, annotation: false, moving: false } if deleting => Standing::Deleting,
+        Pause { cluster: false, annotation: false, moving: false } => Standing::Active,
         pause => Standing::Paused(pause),
     }
 }
@@ -98,8 +108,9 @@ mod tests {
         Cluster::new("c", capt_api::capi::ClusterSpec { paused: Some(paused), ..Default::default() })
     }
 
-    const BY_CLUSTER: Pause = Pause { cluster: true, annotation: false };
-    const BY_ANNOTATION: Pause = Pause { cluster: false, annotation: true };
+    const BY_CLUSTER: Pause = Pause { cluster: true, annotation: false, moving: false };
+    const BY_MOVE: Pause = Pause { cluster: false, annotation: false, moving: true };
+    const BY_ANNOTATION: Pause = Pause { cluster: false, annotation: true, moving: false };
 
     #[rstest]
     #[case::nothing_special(&[], false, false, Standing::Active)]
@@ -109,7 +120,7 @@ mod tests {
     #[case::pause_comes_before_deletion(&[annotation::PAUSED], true, false, Standing::Paused(BY_ANNOTATION))]
     #[case::cluster_pause_comes_before_deletion(&[], true, true, Standing::Paused(BY_CLUSTER))]
     #[case::moved_while_paused(&[annotation::DELETE_FOR_MOVE], true, true, Standing::Moved)]
-    #[case::marked_for_move_but_alive(&[annotation::DELETE_FOR_MOVE], false, false, Standing::Active)]
+    #[case::marked_for_move_but_alive(&[annotation::DELETE_FOR_MOVE], false, false, Standing::Paused(BY_MOVE))]
     #[case::managed_by_others(&[annotation::MANAGED_BY, annotation::PAUSED], true, true, Standing::ExternallyManaged)]
     fn rules_hold(
         #[case] annotations: &[&str],
@@ -155,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_pause_message_names_every_cause() {
-        let both = Pause { cluster: true, annotation: true };
+        let both = Pause { cluster: true, annotation: true, moving: false };
         assert_eq!(
             both.message("WorkspaceTemplateApply"),
             "Cluster spec.paused is set to true, WorkspaceTemplateApply has the cluster.x-k8s.io/paused annotation"

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use capt_api::WorkspaceTemplateApply;
-use capt_api::names::{APPLY_SUFFIX, MANAGED_BY_CAPT, annotation, label};
+use capt_api::names::{APPLY_SUFFIX, MANAGED_BY_CAPT, STATE_SUFFIX, annotation, label};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::digest::short_digest;
@@ -87,6 +87,19 @@ pub fn belongs(workspace: &ObjectMeta, us: &ApplyKey) -> Belongs {
     }
 }
 
+/// Whether a Workspace is that of the apply: by its own word, or by the status of the apply where nobody else claims it, as the
+/// earlier Go implementation left it. What only an annotation of the apply names may be about to be taken over, but is not its own
+/// yet.
+pub fn is_of(workspace: &ObjectMeta, apply: &WorkspaceTemplateApply) -> bool {
+    match belongs(workspace, &ApplyKey::of(apply)) {
+        Belongs::ToUs => true,
+        Belongs::ToApply(_) => false,
+        Belongs::ToNobody => {
+            workspace.name.is_some() && reported_workspace_name(apply) == workspace.name.as_deref()
+        }
+    }
+}
+
 /// The apply that a Workspace is derived from. The annotation counts, unless somebody else says that he manages the Workspace
 /// now: labels are for people and selectors, and get lost.
 pub fn apply_of(workspace: &ObjectMeta) -> Option<ApplyKey> {
@@ -127,6 +140,24 @@ pub fn workspace_name(apply: &WorkspaceTemplateApply) -> String {
         .or_else(|| reported_workspace_name(apply))
         .or_else(|| noted_name(apply, annotation::ADOPT_WORKSPACE));
     known.map_or_else(|| ApplyKey::of(apply).workspace_name(), ToOwned::to_owned)
+}
+
+/// The name that what is kept of an apply's Workspace goes by: the one that the Workspace had when it was made. It is not the
+/// Workspace's own where that had to take another name in the cluster it was moved to.
+pub fn kept_name(apply: &WorkspaceTemplateApply) -> String {
+    noted_name(apply, annotation::KEPT_AS).map_or_else(|| workspace_name(apply), ToOwned::to_owned)
+}
+
+/// The name of the Secret with the state of a Terraform workspace.
+pub fn state_secret(terraform_workspace: &str) -> String {
+    format!("tfstate-{terraform_workspace}-{STATE_SUFFIX}")
+}
+
+/// The Terraform workspace whose state an apply has on record, in its own namespace.
+pub fn noted_terraform_workspace(apply: &WorkspaceTemplateApply) -> Option<&str> {
+    let (namespace, secret) = apply.metadata.annotations.as_ref()?.get(annotation::STATE)?.split_once('/')?;
+    let name = secret.strip_prefix("tfstate-")?.strip_suffix(STATE_SUFFIX)?.strip_suffix('-')?;
+    (apply.metadata.namespace.as_deref() == Some(namespace) && is_object_name(secret)).then_some(name)
 }
 
 /// Whether an apply may take over the Workspace of this name, which is nobody's: its status says that it was its own, or the
@@ -215,6 +246,25 @@ mod tests {
         apply.metadata.annotations =
             annotated.map(|name| [(annotation::WORKSPACE_NAME.to_owned(), name.to_owned())].into());
         assert_eq!(workspace_name(&apply), expected);
+    }
+
+    #[rstest]
+    #[case::noted("team-a/tfstate-demo-capt", Some("demo"))]
+    #[case::with_hyphens("team-a/tfstate-demo-eks-capt", Some("demo-eks"))]
+    #[case::of_another_namespace("team-b/tfstate-demo-capt", None)]
+    #[case::of_somebody_else("team-a/tfstate-demo-other", None)]
+    #[case::nothing_between("team-a/tfstate-capt", None)]
+    #[case::a_path("team-a/tfstate-../x-capt", None)]
+    #[case::no_namespace("tfstate-demo-capt", None)]
+    fn the_terraform_workspace_is_the_one_on_record(#[case] note: &str, #[case] expected: Option<&str>) {
+        let mut apply = WorkspaceTemplateApply::new(
+            "demo-apply",
+            serde_json::from_value(serde_json::json!({ "templateRef": { "name": "t" } })).unwrap(),
+        );
+        apply.metadata.namespace = Some("team-a".to_owned());
+        apply.metadata.annotations = Some([(annotation::STATE.to_owned(), note.to_owned())].into());
+        assert_eq!(noted_terraform_workspace(&apply), expected);
+        assert!(expected.is_none_or(|name| note.ends_with(&state_secret(name))));
     }
 
     #[test]

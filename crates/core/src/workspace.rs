@@ -4,7 +4,9 @@
 //! standing ─▶ observed ─▶ decide ─▶ step ─▶ (effect) ─▶ status
 //! ```
 
+pub mod backend;
 pub mod decide;
+pub mod handover;
 pub mod literals;
 pub mod lock;
 mod memory;
@@ -15,3 +17,4 @@ pub mod run_log;
 pub mod schedule;
 pub mod standing;
 pub mod status;
+pub mod traces;

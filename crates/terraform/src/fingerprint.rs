@@ -40,7 +40,9 @@ pub fn fingerprint(run: &Run, version: &Version) -> io::Result<String> {
     } = run;
     // Its kubeconfig holds a token that changes often and does not change what is done.
     let backend = match backend {
-        Backend::Kubernetes { namespace, suffix, kubeconfig: _ } => json!(["kubernetes", namespace, suffix]),
+        Backend::Kubernetes { namespace, suffix, kubeconfig: _, declared: _ } => {
+            json!(["kubernetes", namespace, suffix])
+        }
         Backend::Local | Backend::Declared { .. } => json!(backend),
     };
     let module = match source {

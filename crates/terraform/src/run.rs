@@ -286,6 +286,9 @@ pub enum Backend {
         /// A kubeconfig that reaches those Secrets and Leases.
         #[serde(with = "in_clear")]
         kubeconfig: Secret,
+        /// Whether somebody declares this very backend: such a declaration says nothing new.
+        #[serde(default)]
+        declared: bool,
     },
     /// A file in the working directory. Wins over any backend that the module declares.
     Local,

@@ -17,6 +17,7 @@
 )]
 
 mod cluster;
+mod definition;
 mod helper;
 pub mod home;
 mod request;
@@ -24,5 +25,6 @@ pub mod terraform;
 mod wait;
 
 pub use cluster::TestCluster;
+pub use definition::loose_definition;
 pub use request::verb_and_resource;
 pub use wait::{DEADLINE, Seen, eventually, watch_until};

@@ -1,16 +1,18 @@
 //! The real clusterctl, with a repository that holds what `cargo xtask dist` writes: it installs CAPT beside the real Cluster API,
-//! makes a cluster that can be used, tells of it, upgrades CAPT and takes it away again.
+//! makes a cluster that can be used, tells of it, upgrades CAPT and takes it away again; it moves clusters from a laptop's home to
+//! such a management cluster, and back.
 //!
 //! There are no containers here. What would run in pods runs as processes: the real core, and `capt` with the arguments and the
 //! account of the Deployment that was installed.
 
 mod core_components;
 mod described;
-mod eyes;
+pub(super) mod eyes;
 mod flavors;
 mod installation;
 mod life;
 mod manager;
+mod moves;
 mod namespaces;
 mod program;
 mod providers;
@@ -24,7 +26,7 @@ use anyhow::Context;
 use super::contract::{ClusterApi, all};
 use super::server::Server;
 use crate::dist::{self, Version};
-use program::Clusterctl;
+pub(crate) use program::Clusterctl;
 use repository::Repository;
 
 /// What everything here is done with.
@@ -59,7 +61,8 @@ impl Site {
 pub(super) async fn installs_capt(tools: &Tools) -> anyhow::Result<()> {
     let (usual, elsewhere) =
         tokio::join!(Box::pin(as_usual(tools)), Box::pin(namespaces::are_followed(tools)));
-    all([usual.context("clusterctl"), elsewhere.context("clusterctl, in a namespace of the user's")])
+    all([usual.context("clusterctl"), elsewhere.context("clusterctl, in a namespace of the user's")])?;
+    Box::pin(moves::go_and_come_back(tools)).await.context("clusterctl move")
 }
 
 async fn as_usual(tools: &Tools) -> anyhow::Result<()> {

@@ -16,7 +16,7 @@ mod workload;
 use anyhow::{Context, ensure};
 
 use super::packaging::Helm;
-pub(super) use binary::ClusterApi;
+pub(crate) use binary::ClusterApi;
 pub(super) use core::Core;
 use home::Home;
 use way_up::{ALONE, AT_ONCE, EXISTING, TEMPLATED};

@@ -72,7 +72,7 @@ async fn create(client: &Client, object: Value) -> anyhow::Result<Result<Value, 
 }
 
 /// Where objects of this one's kind are, in its namespace.
-pub(super) async fn objects_of(
+pub(crate) async fn objects_of(
     client: &Client,
     object: &DynamicObject,
 ) -> anyhow::Result<Api<DynamicObject>> {

@@ -4,7 +4,7 @@
 mod fleet;
 mod host;
 mod reality;
-mod tainted;
+pub(super) mod tainted;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -135,6 +135,12 @@ reasons! {
     ReconcileError: Trouble,
     /// Crossplane's word: the object is paused.
     ReconcilePaused: Calm,
+    /// CAPT runs the Workspace from now on, in place of Crossplane.
+    TakenOver: Calm,
+    /// Crossplane runs the Workspace from now on, in place of CAPT.
+    HandedBack: Calm,
+    /// The Workspace is not handed back, since Crossplane would not find its state.
+    HandBackRefused: Trouble,
     /// The Workspace was let go without a destroy, because its apply lives on elsewhere or is gone.
     Dropped: Calm,
     /// The Workspace was let go and its infrastructure stays.

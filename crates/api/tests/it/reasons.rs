@@ -35,6 +35,7 @@ fn only_what_calls_for_the_user_is_trouble() {
             "DependencyCycle",
             "DriftDetected",
             "EndpointUnavailable",
+            "HandBackRefused",
             "Incompatible",
             "InitFailed",
             "InputMissing",

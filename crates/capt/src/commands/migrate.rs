@@ -1,5 +1,8 @@
-//! `capt migrate`: what Terraform installed goes on running without Terraform.
+//! `capt migrate`: what runs goes on running in other hands. What Terraform installed goes on without Terraform; what the earlier
+//! Go implementation made goes on with CAPT (`from_go`); Workspaces pass from Crossplane to CAPT and back (`crossplane`).
 
+mod crossplane;
+mod from_go;
 mod mark;
 mod plan;
 mod steps;
@@ -35,7 +38,15 @@ struct Request {
 }
 
 pub(crate) async fn run(arguments: MigrateArguments, printer: Printer) -> anyhow::Result<()> {
-    let MigrateCommand::HelmRelease(arguments) = arguments.command;
+    match arguments.command {
+        MigrateCommand::HelmRelease(arguments) => helm_release(arguments, printer).await,
+        MigrateCommand::FromCrossplane(arguments) => crossplane::take(arguments, printer).await,
+        MigrateCommand::ToCrossplane(arguments) => crossplane::give(arguments, printer).await,
+        MigrateCommand::FromGo(arguments) => from_go::run(arguments, printer).await,
+    }
+}
+
+async fn helm_release(arguments: HelmReleaseArguments, printer: Printer) -> anyhow::Result<()> {
     let (dry_run, yes) = (arguments.dry_run, arguments.yes);
     confirm::may_ask(dry_run || yes, "look with --dry-run at what would be done, and do it with --yes")?;
     let client = connection::find_for_person(&arguments.connection).await?.client;

@@ -16,6 +16,7 @@ use crate::connection;
 use crate::exit::ExitWith;
 use crate::printer::Printer;
 
+pub(super) use files::{Takeover, takeover_of};
 pub(crate) use view::{PlanView, Source};
 
 /// The exit code that says that something would change, for those who ask for it.

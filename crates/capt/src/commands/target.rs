@@ -190,14 +190,16 @@ impl Subject {
             (Some(apply), _) => {
                 Origin::Apply(ApplyKey::of(apply), standing::standing(&apply.metadata, self.cluster.as_ref()))
             }
-            (None, Some(key)) => Origin::Gone(key),
+            (None, Some(apply)) => Origin::Gone { apply, moved: false },
             (None, None) => Origin::Nobody,
         };
         match workspace_standing(&workspace.metadata, &origin) {
             Standing::Active => None,
             Standing::Deleting => Some("it is being deleted".to_owned()),
             Standing::Paused => Some("it is paused by its annotation crossplane.io/paused".to_owned()),
-            Standing::Frozen(freeze) | Standing::Abandoned(freeze) => Some(freeze.to_string()),
+            Standing::Frozen(freeze) | Standing::Abandoned(freeze) | Standing::LeftBehind(freeze) => {
+                Some(freeze.to_string())
+            }
             Standing::NotOurs => Some("somebody else looks after it".to_owned()),
         }
     }

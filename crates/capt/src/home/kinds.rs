@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 use capt_api::crd::{Foreign, foreign, own};
+use capt_api::names::group;
 use capt_controller::install::{Kinds, Outcome, install};
 use kube::Client;
 
@@ -32,6 +33,12 @@ fn refuse_if_too_new(name: &str, outcome: &Outcome) -> anyhow::Result<()> {
 }
 
 impl Installed {
+    /// Whether Clusters are of CAPT's own kind, so that it looks after them itself.
+    pub(super) fn serves_clusters(&self) -> bool {
+        let clusters = format!("clusters.{}", group::CLUSTER);
+        self.0.iter().any(|(name, outcome)| *name == clusters && *outcome == Outcome::Installed)
+    }
+
     pub(super) fn tell(&self, printer: Printer) {
         let installed = self.0.iter().filter(|(_, outcome)| *outcome == Outcome::Installed).count();
         printer.message(&format!("installed {installed} kinds"));

@@ -1,6 +1,8 @@
 //! `capt migrate helm-release` against a real API server. The test plays the manager, but for the last one.
 
 mod bad_input;
+mod crossplane;
+mod from_go;
 mod interrupted;
 mod running_release;
 pub(crate) mod stage;

@@ -94,7 +94,9 @@ async fn bring_in_line(
             return Ok(None);
         }
         Scene::Orphan => {
-            removal::delete_itself(binding, context).await?;
+            if removal::is_orphan(binding, context).await? {
+                removal::delete_itself(binding, context).await?;
+            }
             return Ok(None);
         }
         Scene::Paused(message) => Ok(Told {

@@ -132,8 +132,7 @@ fn note_secrets(
 pub(super) fn workspace(apply: &WorkspaceTemplateApply, context: &Context) -> Option<WorkspaceSeen> {
     let name = tie::workspace_name(apply);
     let workspace = context.workspaces.get(None, &name)?;
-    let derived = tie::apply_of(&workspace.metadata).is_some_and(|key| key == tie::ApplyKey::of(apply));
-    if !derived {
+    if !tie::is_of(&workspace.metadata, apply) {
         return None;
     }
     let at_provider = workspace.status.as_ref().and_then(|status| status.at_provider.as_ref());

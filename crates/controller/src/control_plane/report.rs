@@ -14,6 +14,7 @@ use super::observe::{self, Seen};
 use crate::context::{A_MOMENT, Context, to_the_second};
 use crate::error::Error;
 use crate::events;
+use crate::leftovers;
 use crate::store::key_of;
 use crate::write;
 
@@ -109,7 +110,10 @@ async fn tell(control_plane: &CAPTControlPlane, facts: Report<'_>, context: &Con
     let control_planes: Api<CAPTControlPlane> = Api::namespaced(context.client.clone(), &namespace);
     let doing = format!("writing the status of CAPTControlPlane `{namespace}/{name}`");
     let written = write::apply_status(&control_planes, control_plane, &next, &doing).await;
-    if let Some(written) = Error::unless_gone(written)? {
+    let Some(written) = Error::unless_gone(written)? else { return Ok(()) };
+    if let Some(written) =
+        leftovers::clear(&control_planes, written, |found| found.status.as_ref(), &next, &doing).await?
+    {
         context.control_planes.remember(written);
     }
     Ok(())

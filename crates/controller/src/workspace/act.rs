@@ -1,6 +1,7 @@
 //! Carries out what was decided about a Workspace. Every write can be repeated.
 
 mod finish;
+mod hand_back;
 mod previews;
 mod publish;
 
@@ -23,7 +24,7 @@ use super::place::Place;
 use super::place::kept::merge;
 use super::record::Saved;
 use super::runs::Order;
-use super::{Terraform, plan_text, snapshot, state};
+use super::{Terraform, connection_secret, handover, plan_text, snapshot, state};
 use crate::context::Context;
 use crate::error::Error;
 
@@ -57,15 +58,22 @@ pub(super) async fn act(
     let Some(place) = place else {
         return match step {
             Step::Interrupt => interrupt(workspace, terraform).await,
+            Step::Pass(passing) => handover::pass(*passing, workspace, &context.client)
+                .await
+                .map(|()| Done::Told(Effect::Nothing)),
             _ => nothing,
         };
     };
     let acting = Acting { workspace, place, seen, context, terraform };
     acting.hold_state().await?;
+    acting.own_outputs().await?;
     acting.refuse_preview(step).await?;
     match step {
-        Step::Leave | Step::Freeze(_) | Step::Pause | Step::Wait | Step::AwaitOthers(_) => nothing,
-        Step::Hold { .. } | Step::AwaitLock { .. } => {
+        Step::Leave | Step::Pass(_) | Step::Freeze(_) | Step::Pause | Step::Wait | Step::AwaitOthers(_) => {
+            nothing
+        }
+        Step::Drop(_) => acting.drop_workspace().await,
+        Step::Settle(_) | Step::Hold { .. } | Step::AwaitLock { .. } => {
             acting.keep_logs().await;
             nothing
         }
@@ -95,7 +103,8 @@ pub(super) async fn act(
             acting.show_plan().await
         }
         Step::Orphan => acting.orphan().await,
-        Step::Abandon(_) => acting.abandon().await,
+        Step::HandBack => acting.hand_back().await,
+        Step::Abandon(freeze) => acting.abandon(freeze).await,
         Step::Finish => match acting.lock_holder().await? {
             Some(blocked) => Ok(Done::Blocked(blocked)),
             None => acting.finish().await,
@@ -127,6 +136,14 @@ impl Acting<'_> {
             (Some(_), Some(found)) if !found.held && !found.parts.is_empty() => {
                 state::hold(&self.context.client, self.place, found).await
             }
+            _ => Ok(()),
+        }
+    }
+
+    /// The outputs are where they should be, but as somebody else's, or as those of before a restore.
+    async fn own_outputs(&self) -> Result<(), Error> {
+        match (&self.seen.outputs_lack, &self.workspace.spec.write_connection_secret_to_ref) {
+            (Some(lacks), Some(target)) => connection_secret::own(&self.context.client, target, lacks).await,
             _ => Ok(()),
         }
     }
@@ -260,11 +277,12 @@ impl Acting<'_> {
                 pod_namespace: options.in_pod.then(|| options.home_namespace.clone()),
             }),
             elsewhere,
+            workspace: Some(self.place.workspace_uid.clone()),
             ..self.seen.record.memory.clone()
         };
         let inputs = keeps.then_some((run, fingerprint));
         let lock = self.provider_lock();
-        let saved = self.save(&memory, inputs, lock.as_deref()).await?;
+        let saved = self.save(&memory, inputs, lock.as_deref(), true).await?;
         if saved.too_large {
             warn!("what goes in is too large to be kept: a destroy will need its sources again");
         }
@@ -301,10 +319,10 @@ impl Acting<'_> {
         let Some(over) = &self.seen.over else { return Ok(()) };
         let before = &self.seen.record.memory;
         let memory = before.clone().confirmed_by(&over.ended, in_line);
-        if memory == *before {
+        if memory == *before && !self.seen.record.blocks_move {
             return Ok(());
         }
-        self.save(&memory, None, None).await.map(drop)
+        self.save(&memory, None, None, false).await.map(drop)
     }
 
     /// Puts on record what is remembered, and with it the logs of runs that ended: nothing is written for them alone then.
@@ -313,23 +331,42 @@ impl Acting<'_> {
         memory: &Memory,
         inputs: Option<(&Run, &str)>,
         provider_lock: Option<&str>,
+        blocks_move: bool,
     ) -> Result<Saved, Error> {
         let (runs, uid) = (&self.terraform.runs, &self.place.workspace_uid);
         let logs = runs.logs(uid);
         let (client, records) = (&self.context.client, &self.terraform.records);
-        let saved = records.save(client, self.place, memory, inputs, provider_lock, &logs).await?;
+        let saved =
+            records.save(client, self.place, memory, inputs, provider_lock, &logs, blocks_move).await?;
         runs.stored(uid, &logs);
         Ok(saved)
     }
 
-    /// Stores the logs of runs after which nothing else is put on record: what failed is what people look for.
+    /// Stores the logs of runs after which nothing else is put on record: what failed is what people look for. A move is not
+    /// held up any more, unless a process of an earlier manager still works.
     async fn keep_logs(&self) {
-        if self.terraform.runs.logs(&self.place.workspace_uid).is_empty() {
+        let blocks_move = self.seen.record.blocks_move && self.is_worked_on().await;
+        let is_stored = self.terraform.runs.logs(&self.place.workspace_uid).is_empty();
+        if is_stored && blocks_move == self.seen.record.blocks_move {
             return;
         }
         // A log that cannot be stored changes nothing about what it tells of.
-        if let Err(error) = self.save(&self.seen.record.memory, None, None).await {
+        if let Err(error) = self.save(&self.seen.record.memory, None, None, blocks_move).await {
             warn!(error = &error as &dyn std::error::Error, "the log of a run is not stored yet");
+        }
+    }
+
+    /// Whether a process works on this Workspace that an earlier manager left behind, as far as this machine knows.
+    async fn is_worked_on(&self) -> bool {
+        match self.terraform.options.engine.unfinished().await {
+            Ok(unfinished) => {
+                let uid = &self.place.workspace_uid;
+                unfinished.iter().any(|left| left.alive && left.identity.as_str() == uid)
+            }
+            Err(error) => {
+                warn!(error = &error as &dyn std::error::Error, "whether a process still works is not known");
+                true
+            }
         }
     }
 

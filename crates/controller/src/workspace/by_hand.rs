@@ -13,6 +13,7 @@ mod tests;
 
 use std::io::Read;
 
+use capt_api::names::{STATE_SUFFIX, annotation};
 use capt_api::{Workspace, WorkspaceTemplateApply};
 use capt_core::tie::ApplyKey;
 use capt_core::workspace::observed::State;
@@ -92,8 +93,9 @@ impl StateOf {
     /// The state of this Workspace of this apply.
     pub fn new(client: &Client, workspace: &Workspace, apply: &WorkspaceTemplateApply) -> Self {
         let owner = Owner { key: ApplyKey::of(apply), uid: apply.uid().unwrap_or_default() };
+        let note = apply.annotations().get(annotation::STATE);
         // With an apply, the place is beside it.
-        let place = Place::of(workspace, Some(owner), "");
+        let place = located(Place::of(workspace, Some(owner), ""), note);
         Self { client: client.clone(), place }
     }
 
@@ -101,13 +103,15 @@ impl StateOf {
     pub fn of_nobody(client: &Client, workspace: &Workspace, home_namespace: &str) -> Self {
         let engine = workspace.status.as_ref().and_then(|status| status.engine.as_ref());
         let told = engine.and_then(|engine| engine.state.as_ref()?.secret.as_ref()?.split_once('/'));
-        let namespace = told.map_or(home_namespace, |(namespace, _)| namespace);
-        Self { client: client.clone(), place: Place::of(workspace, None, namespace) }
+        let ours = told.filter(|(_, secret)| secret.ends_with(&format!("-{STATE_SUFFIX}")));
+        let namespace = ours.map_or(home_namespace, |(namespace, _)| namespace);
+        let note = workspace.annotations().get(annotation::STATE);
+        Self { client: client.clone(), place: located(Place::of(workspace, None, namespace), note) }
     }
 
     /// The Secret that it is in, as `namespace/name`.
     pub fn secret(&self) -> String {
-        format!("{}/{}", self.place.namespace, self.place.state_secret())
+        self.place.state_title()
     }
 
     /// Reads it.
@@ -152,10 +156,18 @@ impl StateOf {
             },
             "data": { state::KEY: ByteString(packed) },
         });
-        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), &self.place.namespace);
+        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), &self.place.state.namespace);
         kept::merge(&secrets, &name, &patch, &format!("writing the state in Secret `{}`", self.secret()))
             .await?;
         Ok(())
+    }
+}
+
+/// A state that CAPT has not placed is where it is noted to be.
+fn located(place: Place, note: Option<&String>) -> Place {
+    match note.and_then(|note| place.noted_elsewhere(note)) {
+        Some(state) => place.with_state(state),
+        None => place,
     }
 }
 

@@ -34,24 +34,47 @@ pub(super) struct Published {
     pub(super) skipped: Vec<String>,
 }
 
+/// Whether the outputs are where they should be, and what their Secret lacks beside them.
+#[derive(Debug)]
+pub(super) struct Looked {
+    pub(super) connection: Connection,
+    /// Labels and owners, where the outputs themselves are as they were published.
+    pub(super) lacks: Option<Value>,
+}
+
+impl From<Connection> for Looked {
+    fn from(connection: Connection) -> Self {
+        Self { connection, lacks: None }
+    }
+}
+
 /// Whether the outputs are where they should be, and as they were published.
 pub(super) async fn look(
     client: &Client,
     place: &Place,
     target: Option<&SecretReference>,
     published: Option<&str>,
-) -> Result<Connection, Error> {
-    let Some(target) = target else { return Ok(Connection::NotWanted) };
+) -> Result<Looked, Error> {
+    let Some(target) = target else { return Ok(Connection::NotWanted.into()) };
     if let Err(blocked) = check(target) {
-        return Ok(Connection::Refused(blocked));
+        return Ok(Connection::Refused(blocked).into());
     }
-    let Some(secret) = get(client, target).await? else { return Ok(Connection::Incomplete) };
+    let Some(secret) = get(client, target).await? else { return Ok(Connection::Incomplete.into()) };
     if let Err(blocked) = may_write(&secret, place, target) {
-        return Ok(Connection::Refused(blocked));
+        return Ok(Connection::Refused(blocked).into());
     }
-    let is_whole = lacking(&secret.metadata, &wanted(place, target)).is_none()
-        && published == Some(&digest(&secret.data.unwrap_or_default()));
-    Ok(if is_whole { Connection::Complete } else { Connection::Incomplete })
+    let lacks = lacking(&secret.metadata, &wanted(place, target));
+    Ok(if published == Some(&digest(&secret.data.unwrap_or_default())) {
+        Looked { connection: Connection::Complete, lacks }
+    } else {
+        Connection::Incomplete.into()
+    })
+}
+
+/// Gives the Secret what it lacks beside the outputs; no run of Terraform is needed for that.
+pub(super) async fn own(client: &Client, target: &SecretReference, lacks: &Value) -> Result<(), Error> {
+    let patch = json!({ "metadata": lacks });
+    kept::merge(&secrets(client, target), &target.name, &patch, &doing("owning", target)).await.map(drop)
 }
 
 /// Publishes the outputs, and takes away what is no output any more. The Secret is there even if there are no outputs.
@@ -90,7 +113,7 @@ pub(super) async fn remove(client: &Client, place: &Place, target: &SecretRefere
         return Ok(());
     }
     let is_ours = |secret: &Secret| {
-        may_write(secret, place, target).is_ok() && kept::names(&secret.metadata) == Some(&place.workspace)
+        may_write(secret, place, target).is_ok() && kept::names(&secret.metadata) == Some(&place.kept_as)
     };
     match get(client, target).await?.filter(is_ours) {
         Some(secret) => {
@@ -144,21 +167,23 @@ fn may_write(secret: &Secret, place: &Place, target: &SecretReference) -> Result
     }
     let apply = place.apply.as_ref().filter(|apply| apply.key.namespace == target.namespace);
     let is_ours = |owner: &OwnerReference| {
-        kept::is_workspace(owner) && owner.name == place.workspace
+        kept::is_workspace(owner) && [&place.workspace, &place.kept_as].contains(&&owner.name)
             || kept::is_apply(owner) && apply.is_some_and(|apply| apply.key.name == owner.name)
     };
     let controller = secret.owner_references().iter().find(|owner| owner.controller == Some(true));
     match (controller, kept::names(&secret.metadata)) {
         (Some(owner), _) if is_ours(owner) => Ok(()),
         (Some(owner), _) => refuse(format!("belongs to {} `{}`", owner.kind, owner.name)),
-        (None, Some(name)) if name != place.workspace => refuse(format!("belongs to Workspace `{name}`")),
+        (None, Some(name)) if name != place.kept_as => refuse(format!("belongs to Workspace `{name}`")),
         (None, _) => Ok(()),
     }
 }
 
-/// The Workspace controls the Secret, as with Crossplane. Its apply owns it too, so that a move takes it along.
+/// The apply owns the Secret, and nobody else: `clusterctl move` leaves behind what has an owner that it does not move, and it
+/// never moves Workspaces. It does not control it, so that Crossplane can take the Secret over. Where there is no apply, or not
+/// in this namespace, the Workspace controls the Secret, as with Crossplane.
 fn wanted(place: &Place, target: &SecretReference) -> ObjectMeta {
-    let workspace = OwnerReference {
+    let workspace = || OwnerReference {
         api_version: Workspace::api_version(&()).into_owned(),
         kind: Workspace::kind(&()).into_owned(),
         name: place.workspace.clone(),
@@ -166,8 +191,8 @@ fn wanted(place: &Place, target: &SecretReference) -> ObjectMeta {
         controller: Some(true),
         block_owner_deletion: Some(false),
     };
-    let owners = std::iter::once(workspace).chain(place.owner(&target.namespace)).collect();
-    ObjectMeta { owner_references: Some(owners), ..place.metadata(Role::Connection, &target.name) }
+    let owner = place.owner(&target.namespace).unwrap_or_else(workspace);
+    ObjectMeta { owner_references: Some(vec![owner]), ..place.metadata(Role::Connection, &target.name) }
 }
 
 async fn create(

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::place::kept::{is_apply, merge};
 use crate::error::Error;
 
-/// Takes the apply off the owners of everything that is kept of this Workspace in the apply's namespace.
+/// Takes the apply off the owners of everything that is kept under this name in the apply's namespace.
 pub(crate) async fn disown(client: &Client, workspace: &str, apply: &ApplyKey) -> Result<(), Error> {
     if !is_namespace_name(&apply.namespace) {
         return Ok(());

@@ -8,12 +8,15 @@ pub(super) mod objects;
 mod permission;
 mod terraform_workspace;
 
+use std::sync::OnceLock;
+
 use capt_api::Workspace;
 use capt_api::crossplane::{FileFormat, ForProvider, ModuleSource, RemotePullPolicy, VariableFileSource};
 use capt_api::flux::SourceAddress;
-use capt_api::names::{Reason, STATE_SUFFIX};
+use capt_api::names::Reason;
 use capt_core::apply::Blocked;
 use capt_core::grant::{Target, TargetKind};
+use capt_core::workspace::backend::StatePlace;
 use capt_core::workspace::literals;
 use capt_terraform::{
     Backend, EarlierState, EnvironmentVariable, Format, HiddenValue, Identity, Limits, Locking, Operation,
@@ -21,6 +24,7 @@ use capt_terraform::{
 };
 
 use super::place::Place;
+use super::provider_config::Keeping;
 use super::{flux, provider_config};
 use crate::context::Context;
 use crate::index::{Dependent, Notes};
@@ -46,6 +50,8 @@ pub(super) struct Resolving<'r> {
     pub(super) notes: &'r Notes<'r, Dependent>,
     pub(super) kubeconfig: Secret,
     pub(super) provider_lock: Option<String>,
+    /// Where the state is kept, as soon as that is known.
+    pub(super) located: OnceLock<Keeping>,
 }
 
 impl Resolving<'_> {
@@ -55,8 +61,14 @@ impl Resolving<'_> {
         let identity = Identity::try_from(self.place.workspace_uid.clone()).map_err(invalid)?;
         let arguments = arguments::arguments(&spec.for_provider)?;
         let mut objects = Objects::new(self.context, self.notes);
-        let provider = provider_config::read(&spec.provider_config_ref.name, &mut objects).await?;
-        let backend = self.backend(provider.declared_backend);
+        let provider = provider_config::read(
+            &spec.provider_config_ref.name,
+            &spec.for_provider,
+            &self.located,
+            &mut objects,
+        )
+        .await?;
+        let backend = self.backend(provider.backend);
         terraform_workspace::check(&self.place.terraform_workspace, &backend)?;
         let permission = Permission::of(self.place, self.context, self.notes);
         let run = Run {
@@ -87,15 +99,19 @@ impl Resolving<'_> {
         Ok(Resolved { run, fingerprint })
     }
 
-    /// A state is kept beside its owner, unless somebody says otherwise.
-    fn backend(&self, declared: Option<Secret>) -> Backend {
-        match declared {
-            Some(settings) => Backend::Declared { settings },
-            None => Backend::Kubernetes {
-                namespace: self.place.namespace.clone(),
-                suffix: STATE_SUFFIX.to_owned(),
-                kubeconfig: self.kubeconfig.clone(),
-            },
+    /// A state is kept beside its owner, unless somebody says otherwise. One in Secrets of this cluster is reached as CAPT reaches
+    /// its own: nothing that is declared has a token for it.
+    fn backend(&self, keeping: Keeping) -> Backend {
+        let kubernetes = |place: StatePlace, declared| Backend::Kubernetes {
+            namespace: place.namespace,
+            suffix: place.suffix,
+            kubeconfig: self.kubeconfig.clone(),
+            declared,
+        };
+        match keeping {
+            Keeping::Declared(settings) => Backend::Declared { settings },
+            Keeping::Here(place) => kubernetes(place, true),
+            Keeping::Ours => kubernetes(StatePlace::ours(&self.place.namespace), false),
         }
     }
 

@@ -5,31 +5,34 @@ mod origin;
 mod previews;
 mod wishes;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use capt_api::Workspace;
 use capt_api::engine_status::RunOperation;
 use capt_api::names::annotation;
 use capt_core::apply::Blocked;
+use capt_core::workspace::handover::{Move, Turn};
 use capt_core::workspace::lock::{Holder, pod_that_took};
 use capt_core::workspace::observed::{Connection, Ended, Ending, Observed, State};
-use capt_core::workspace::standing::{Standing, standing};
-use capt_terraform::{Backend, Run, Secret};
+use capt_core::workspace::standing::{Freeze, Standing, standing};
+use capt_core::workspace::traces::traces;
+use capt_terraform::Secret;
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use kube::{Api, ResourceExt};
 
+use super::connection_secret::Looked;
 use super::inputs::{Resolved, Resolving};
 use super::place::Place;
+use super::provider_config::Keeping;
 use super::record::Record;
-use super::runs::Over;
-use super::serving::Serving;
-use super::{Terraform, connection_secret, state};
+use super::runs::{DECLARED, Over};
+use super::{Terraform, connection_secret, handover, state};
 use crate::context::Context;
 use crate::error::Error;
 use crate::index::{Dependency, Dependent, Name, Notes};
 use crate::stop::Stop;
 use facts::Facts;
-use origin::Source;
+pub(super) use origin::Source;
 use previews::Previewing;
 use wishes::Wishes;
 
@@ -53,6 +56,8 @@ pub(super) struct Seen {
     pub(super) preview: Option<String>,
     /// The other content that this request is for, or why there is none.
     pub(super) candidate: Option<Result<Resolved, Blocked>>,
+    /// What the Secret with the outputs lacks beside them.
+    pub(super) outputs_lack: Option<serde_json::Value>,
 }
 
 impl Seen {
@@ -70,6 +75,7 @@ impl Seen {
             request: None,
             preview: None,
             candidate: None,
+            outputs_lack: None,
         }
     }
 }
@@ -84,23 +90,46 @@ pub(super) async fn observe(
     let uid = workspace.uid().unwrap_or_default();
     let notes = context.index.note(Dependent::Workspace(name.clone()));
     let source = origin::find(workspace, context, &notes).await?;
-    let serves = matches!(*terraform.serving.borrow(), Serving::Ours { .. });
     let standing =
-        if serves && source.ours { standing(&workspace.metadata, &source.origin) } else { Standing::NotOurs };
+        if source.ours { standing(&workspace.metadata, &source.origin) } else { Standing::NotOurs };
+    let turn = match standing {
+        Standing::NotOurs => Turn::Theirs,
+        _ => handover::turn(workspace, &source, &notes, context, terraform).await?,
+    };
+    let standing = match turn {
+        Turn::Ours | Turn::HandBack => standing,
+        Turn::Theirs => Standing::NotOurs,
+        Turn::Pass(wanted) => return passing(wanted, workspace, &source, &notes, context, terraform).await,
+    };
     let going = terraform.runs.going(&uid);
     let observed = match (standing, &going) {
         (Standing::NotOurs, _) => Observed::NotOurs,
-        (Standing::Frozen(freeze), _) => Observed::Frozen(freeze),
+        (Standing::Frozen(freeze @ Freeze::ApplyPaused(_)), None) => {
+            return look_at_paused(workspace, freeze, &source, &notes, context, terraform).await;
+        }
+        (Standing::Frozen(freeze), None) => {
+            // What comes back may be another.
+            terraform.records.forget(&uid);
+            terraform.runs.forget(&uid);
+            Observed::Frozen(freeze)
+        }
+        (Standing::Frozen(freeze), Some(_)) => Observed::Frozen(freeze),
         (Standing::Paused, _) => Observed::Paused,
         (Standing::Deleting, Some(going)) => Observed::Busy { outdated: is_outdated(going.operation) },
-        (Standing::Abandoned(_) | Standing::Active, Some(_)) => Observed::Busy { outdated: false },
-        (Standing::Abandoned(freeze), None) => {
+        (Standing::Abandoned(_) | Standing::LeftBehind(_) | Standing::Active, Some(_)) => {
+            Observed::Busy { outdated: false }
+        }
+        (standing @ (Standing::Abandoned(_) | Standing::LeftBehind(_)), None) => {
+            let observed = match standing {
+                Standing::LeftBehind(freeze) => Observed::LeftBehind(freeze),
+                Standing::Abandoned(freeze) => Observed::Abandoned(freeze),
+                _ => Observed::NotOurs,
+            };
             let place = Place::of(workspace, source.owner(), &terraform.options.home_namespace);
-            return Ok(Seen {
-                place: Some(place),
-                full: full(&name, &uid, context).await?,
-                ..Seen::bare(Observed::Abandoned(freeze))
-            });
+            let note = source.noted(annotation::STATE, workspace);
+            let place = locate(place, None, note.as_deref());
+            let full = full(&name, &uid, context).await?;
+            return Ok(Seen { place: Some(place), full, ..Seen::bare(observed) });
         }
         (Standing::Deleting | Standing::Active, None) => {
             return look_closely(workspace, &source, &notes, context, terraform).await;
@@ -111,6 +140,26 @@ pub(super) async fn observe(
         _ => full(&name, &uid, context).await?,
     };
     Ok(Seen { full, ..Seen::bare(observed) })
+}
+
+/// Something is to be noted on the Workspace, if it still is what the watch has shown.
+async fn passing(
+    wanted: Move,
+    workspace: &Workspace,
+    source: &Source,
+    notes: &Notes<'_, Dependent>,
+    context: &Context,
+    terraform: &Terraform,
+) -> Result<Seen, Error> {
+    let full = full(&workspace.name_any(), &workspace.uid().unwrap_or_default(), context).await?;
+    let Some(full) = full else { return Ok(Seen::bare(Observed::NotOurs)) };
+    match handover::turn(&full, source, notes, context, terraform).await? {
+        Turn::Pass(still) if still == wanted => {
+            Ok(Seen { full: Some(full), ..Seen::bare(Observed::Passing(wanted)) })
+        }
+        // The watch will show it.
+        Turn::Pass(_) | Turn::Ours | Turn::HandBack | Turn::Theirs => Ok(Seen::bare(Observed::NotOurs)),
+    }
 }
 
 /// Whether a run makes or changes things, or finds out how, so that a deletion need not wait for its end.
@@ -130,6 +179,38 @@ async fn full(name: &str, uid: &str, context: &Context) -> Result<Option<Workspa
     Ok(found.filter(|found| found.uid().as_deref() == Some(uid)))
 }
 
+/// Its apply is paused and nothing goes on. `clusterctl` pauses a Cluster and then waits for runs that began before: what came
+/// of one is published all the same, and a run that nobody knows the end of holds up nobody for ever.
+async fn look_at_paused(
+    workspace: &Workspace,
+    freeze: Freeze,
+    source: &Source,
+    notes: &Notes<'_, Dependent>,
+    context: &Context,
+    terraform: &Terraform,
+) -> Result<Seen, Error> {
+    let (name, uid) = (workspace.name_any(), workspace.uid().unwrap_or_default());
+    let applied = |over: &Arc<Over>| matches!(over.ended.result, Ending::Applied { destroyed: false });
+    if terraform.runs.over(&uid).is_some_and(|over| applied(&over)) {
+        let seen = look_closely(workspace, source, notes, context, terraform).await?;
+        let is_owned = match &seen.observed {
+            Observed::Active(seen) => !matches!(seen.state, State::NotOurs { .. }),
+            _ => false,
+        };
+        if is_owned && seen.over.as_ref().is_some_and(applied) {
+            return Ok(Seen { observed: Observed::Unsettled { freeze, publishes: true }, ..seen });
+        }
+    }
+    let place = Place::of(workspace, source.owner(), &terraform.options.home_namespace);
+    let record = terraform.records.load(&context.client, &place).await?;
+    let full = full(&name, &uid, context).await?;
+    if !record.blocks_move {
+        return Ok(Seen { full, ..Seen::bare(Observed::Frozen(freeze)) });
+    }
+    let observed = Observed::Unsettled { freeze, publishes: false };
+    Ok(Seen { full, place: Some(place), record, ..Seen::bare(observed) })
+}
+
 /// Nothing goes on: everything has to be known.
 async fn look_closely(
     workspace: &Workspace,
@@ -140,27 +221,42 @@ async fn look_closely(
 ) -> Result<Seen, Error> {
     let (name, uid) = (workspace.name_any(), workspace.uid().unwrap_or_default());
     let Some(full) = full(&name, &uid, context).await? else { return Ok(Seen::bare(Observed::NotOurs)) };
+    // Whoever has handed it to somebody else since must be able to rely on that.
+    let turn = handover::turn(&full, source, notes, context, terraform).await?;
+    if !matches!(turn, Turn::Ours | Turn::HandBack) {
+        return Ok(Seen::bare(Observed::NotOurs));
+    }
     let place = Place::of(&full, source.owner(), &terraform.options.home_namespace);
     let client = &context.client;
-    let record = terraform.records.load(client, &place).await?;
-    let resolved = resolve(&full, &place, &record, notes, context, terraform).await?;
+    let mut record = terraform.records.load(client, &place).await?;
+    let state_note = source.noted(annotation::STATE, &full);
+    let (resolved, keeping) = resolve(&full, &place, &record, notes, context, terraform).await?;
+    let place = locate(place, keeping.as_ref(), state_note.as_deref());
+    if matches!(keeping, Some(Keeping::Here(_))) {
+        // An earlier version did not look there.
+        record.memory.elsewhere = record.memory.elsewhere.filter(|backend| backend != DECLARED);
+    }
     let mut over = terraform.runs.over(&uid);
     let elsewhere = record.memory.elsewhere.is_some()
         || over.as_ref().is_some_and(|over| over.elsewhere.is_some())
-        || resolved.as_ref().is_ok_and(|it| is_declared(&it.run));
+        || matches!(keeping, Some(Keeping::Declared(_)));
     let found = if elsewhere {
         None
     } else {
-        notes.on(Dependency::Secret(Name::new(&place.namespace, place.state_secret())));
+        notes.on(Dependency::Secret(Name::new(&place.state.namespace, place.state_secret())));
         Some(state::look(client, &place).await?)
     };
     // What came of a run before somebody put an earlier state back says nothing about that one.
     over = over.filter(|over| over.restored == found.as_ref().and_then(|found| found.restored.clone()));
     let mut ended = over.as_ref().map(|over| over.ended.clone());
     judge_lock(&mut ended, &record, context, terraform).await?;
-    let state_note = source.noted(annotation::STATE, &full);
     let deleting = full.metadata.deletion_timestamp.is_some();
-    let terminating = deleting && is_terminating(&place.namespace, context).await?;
+    let terminating = deleting && is_terminating(&place.state.namespace, context).await?;
+    let hand_back = (turn == Turn::HandBack).then(|| {
+        let config = &full.spec.provider_config_ref.name;
+        let facts = handover::Leaving { place: &place, record: &record, found: found.as_ref(), config };
+        facts.check(keeping.as_ref(), state_note.as_deref())
+    });
     let request = request(&full, terraform);
     let Previewing { wanted: preview, request: preview_request, candidate } =
         previews::look(&full, &place, &record, notes, context, terraform).await?;
@@ -174,14 +270,16 @@ async fn look_closely(
         ended,
         requested: request.is_some(),
         restored: found.as_ref().is_some_and(|found| found.restored.is_some()) || record.memory.restored,
+        traces: traces(&full),
+        hand_back,
         preview,
         now: terraform.now(),
     };
-    let observed = if deleting {
-        Observed::Deleting(Box::new(facts.deleting()))
+    let (observed, outputs_lack) = if deleting {
+        (Observed::Deleting(Box::new(facts.deleting())), None)
     } else {
-        let connection = connection(&full, &place, &record, notes, context).await?;
-        Observed::Active(Box::new(facts.active(connection)))
+        let Looked { connection, lacks } = connection(&full, &place, &record, notes, context).await?;
+        (Observed::Active(Box::new(facts.active(connection))), lacks)
     };
     Ok(Seen {
         observed,
@@ -196,10 +294,11 @@ async fn look_closely(
         request,
         preview: preview_request,
         candidate,
+        outputs_lack,
     })
 }
 
-/// What goes into Terraform, as far as it can be had.
+/// What goes into Terraform, as far as it can be had, and where its state is kept.
 async fn resolve(
     workspace: &Workspace,
     place: &Place,
@@ -207,7 +306,7 @@ async fn resolve(
     notes: &Notes<'_, Dependent>,
     context: &Context,
     terraform: &Terraform,
-) -> Result<Result<Resolved, Blocked>, Error> {
+) -> Result<(Result<Resolved, Blocked>, Option<Keeping>), Error> {
     let resolving = Resolving {
         workspace,
         place,
@@ -217,12 +316,14 @@ async fn resolve(
         // Made when a run needs it: nothing that is decided depends on it.
         kubeconfig: Secret::new(String::new()),
         provider_lock: record.provider_lock.clone(),
+        located: OnceLock::new(),
     };
-    match resolving.resolve().await {
-        Ok(resolved) => Ok(Ok(resolved)),
-        Err(Stop::Blocked(blocked)) => Ok(Err(blocked)),
-        Err(Stop::Failed(error)) => Err(error),
-    }
+    let resolved = match resolving.resolve().await {
+        Ok(resolved) => Ok(resolved),
+        Err(Stop::Blocked(blocked)) => Err(blocked),
+        Err(Stop::Failed(error)) => return Err(error),
+    };
+    Ok((resolved, resolving.located.into_inner()))
 }
 
 /// Whether the outputs are where they should be, once there are some.
@@ -232,21 +333,27 @@ async fn connection(
     record: &Record,
     notes: &Notes<'_, Dependent>,
     context: &Context,
-) -> Result<Connection, Error> {
+) -> Result<Looked, Error> {
     let target = workspace.spec.write_connection_secret_to_ref.as_ref();
     if let Some(target) = target {
         notes.on(Dependency::Secret(Name::new(&target.namespace, &target.name)));
     }
     if record.memory.applied.is_none() && record.memory.observed.is_none() {
-        return Ok(Connection::NotWanted);
+        return Ok(Connection::NotWanted.into());
     }
     connection_secret::look(&context.client, place, target, record.memory.published.as_deref()).await
 }
 
-fn is_declared(run: &Run) -> bool {
-    match run.backend {
-        Backend::Declared { .. } => true,
-        Backend::Kubernetes { .. } | Backend::Local => false,
+/// Where the state is: as the `ProviderConfig` says, or, where that cannot be read any more, as it is noted.
+fn locate(place: Place, keeping: Option<&Keeping>, note: Option<&str>) -> Place {
+    let state = match keeping {
+        Some(Keeping::Here(state)) => Some(state.clone()),
+        Some(Keeping::Ours | Keeping::Declared(_)) => None,
+        None => note.and_then(|note| place.noted_elsewhere(note)),
+    };
+    match state {
+        Some(state) => place.with_state(state),
+        None => place,
     }
 }
 

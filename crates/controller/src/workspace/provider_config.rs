@@ -1,13 +1,15 @@
 //! What a `ProviderConfig` adds to a run: credentials, configuration, and where the state is kept.
 
-mod backend;
 mod credentials;
 
+use std::sync::OnceLock;
+
 use capt_api::ProviderConfig;
-use capt_api::crossplane::ProviderConfigSpec;
+use capt_api::crossplane::{ForProvider, ProviderConfigSpec};
 use capt_api::names::Reason;
 use capt_core::apply::Blocked;
 use capt_core::name::is_object_name;
+use capt_core::workspace::backend::{Backend, StatePlace, backend};
 use capt_terraform::{ExtraFile, Place, Secret};
 use kube::Api;
 
@@ -27,15 +29,32 @@ const CONFIGURATION_FILE: &str = "crossplane-provider-config.tf";
 pub(super) struct Additions {
     /// Files with credentials and configuration.
     pub(super) files: Vec<ExtraFile>,
-    /// The settings of a backend that is declared; nothing where the state is CAPT's to keep.
-    pub(super) declared_backend: Option<Secret>,
+    /// Where the state is kept.
+    pub(super) backend: Keeping,
     /// Whether providers are kept for each Workspace by itself.
     pub(super) own_providers: bool,
 }
 
+/// Where a `ProviderConfig` says that states are kept.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) enum Keeping {
+    /// It says nothing: the state is CAPT's to keep.
+    #[default]
+    Ours,
+    /// In Secrets of this cluster.
+    Here(StatePlace),
+    /// By the backend that is declared, which has these settings beside.
+    Declared(Secret),
+}
+
 /// Reads the `ProviderConfig` and everything that it refers to. It belongs to the cluster's administrators: what it refers to
 /// needs no grant.
-pub(super) async fn read(name: &str, objects: &mut Objects<'_>) -> Result<Additions, Stop> {
+pub(super) async fn read(
+    name: &str,
+    workspace: &ForProvider,
+    located: &OnceLock<Keeping>,
+    objects: &mut Objects<'_>,
+) -> Result<Additions, Stop> {
     if !is_object_name(name) {
         let message = format!("spec.providerConfigRef.name: `{name}` cannot be the name of a ProviderConfig");
         return Err(Blocked::new(Reason::InvalidRun, message).into());
@@ -44,19 +63,22 @@ pub(super) async fn read(name: &str, objects: &mut Objects<'_>) -> Result<Additi
     let api: Api<ProviderConfig> = Api::all(objects.context.client.clone());
     let found = api.get_opt(name).await.map_err(Error::api(format!("reading ProviderConfig `{name}`")))?;
     let Some(config) = found else {
-        return if name == DEFAULT { Ok(Additions::default()) } else { Err(missing(name).into()) };
+        if name != DEFAULT {
+            return Err(missing(name).into());
+        }
+        let _ = located.set(Keeping::Ours);
+        return Ok(Additions::default());
     };
+    let backend = keeping(&config.spec, workspace);
+    // Where the state is counts even if something else cannot be read.
+    let _ = located.set(backend.clone());
     let mut files = Vec::new();
     for (index, entry) in config.spec.credentials.iter().enumerate() {
         let field = format!("ProviderConfig `{name}` spec.credentials[{index}]");
         files.push(credentials::file(&field, entry, objects).await?);
     }
     files.extend(configuration(&config.spec));
-    Ok(Additions {
-        files,
-        declared_backend: declared_backend(&config.spec),
-        own_providers: !config.spec.plugin_cache,
-    })
+    Ok(Additions { files, backend, own_providers: !config.spec.plugin_cache })
 }
 
 fn missing(name: &str) -> Blocked {
@@ -76,11 +98,13 @@ fn configuration(spec: &ProviderConfigSpec) -> Option<ExtraFile> {
     })
 }
 
-/// A file with settings is for a backend that somebody declares; without one, the configuration may declare a backend.
-fn declared_backend(spec: &ProviderConfigSpec) -> Option<Secret> {
+fn keeping(spec: &ProviderConfigSpec, workspace: &ForProvider) -> Keeping {
     let settings = spec.backend_file.as_deref().filter(|text| !text.trim().is_empty());
-    let declares = || spec.configuration.as_deref().is_some_and(backend::is_declared);
-    settings.map(Secret::from).or_else(|| declares().then(Secret::default))
+    match backend(spec, workspace) {
+        Backend::Nowhere => Keeping::Ours,
+        Backend::Here(place) => Keeping::Here(place),
+        Backend::Declared => Keeping::Declared(settings.map(Secret::from).unwrap_or_default()),
+    }
 }
 
 #[cfg(test)]
@@ -95,19 +119,21 @@ mod tests {
     }
 
     const S3: &str = "terraform {\n  backend \"s3\" {}\n}\n";
+    const HERE: &str = "terraform {\n  backend \"kubernetes\" {\n    secret_suffix = \"s\"\n  }\n}\n";
+
+    fn declared(settings: &str) -> Keeping {
+        Keeping::Declared(Secret::from(settings))
+    }
 
     #[rstest]
-    #[case::nothing(json!({}), None)]
-    #[case::blank(json!({ "backendFile": " \n", "configuration": "\n" }), None)]
-    #[case::providers_only(json!({ "configuration": "provider \"aws\" {}" }), None)]
-    #[case::settings(json!({ "backendFile": "bucket = \"b\"" }), Some("bucket = \"b\""))]
-    #[case::declared(json!({ "configuration": S3 }), Some(""))]
-    #[case::both(json!({ "configuration": S3, "backendFile": "bucket = \"b\"" }), Some("bucket = \"b\""))]
-    fn the_state_is_kept_where_the_provider_config_says(
-        #[case] fields: Value,
-        #[case] expected: Option<&str>,
-    ) {
-        assert_eq!(declared_backend(&spec(fields)), expected.map(Secret::from));
+    #[case::nothing(json!({}), Keeping::Ours)]
+    #[case::settings(json!({ "backendFile": "bucket = \"b\"" }), declared("bucket = \"b\""))]
+    #[case::declared(json!({ "configuration": S3 }), declared(""))]
+    #[case::both(json!({ "configuration": S3, "backendFile": "bucket = \"b\"" }), declared("bucket = \"b\""))]
+    #[case::in_this_cluster(json!({ "configuration": HERE }), Keeping::Here(StatePlace { namespace: "default".to_owned(), suffix: "s".to_owned() }))]
+    fn the_state_is_kept_where_the_provider_config_says(#[case] fields: Value, #[case] expected: Keeping) {
+        let workspace = serde_json::from_value(json!({ "source": "Inline", "module": "" })).unwrap();
+        assert_eq!(keeping(&spec(fields), &workspace), expected);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use capt_api::names::{FIELD_MANAGER, finalizer};
+use capt_api::names::{FIELD_MANAGER, annotation, finalizer};
 use capt_core::workspace::observed::Memory;
 use capt_core::workspace::run_log::{RunLog, Shelf};
 use capt_terraform::{Identity, Run};
@@ -54,6 +54,8 @@ pub(super) struct Record {
     pub(super) kept: Option<String>,
     /// The lock file of the providers.
     pub(super) provider_lock: Option<String>,
+    /// Whether it holds up a move.
+    pub(super) blocks_move: bool,
 }
 
 /// What came of a save.
@@ -85,6 +87,11 @@ impl Records {
     /// Forgets what was read, since another manager may have written meanwhile.
     pub(super) fn clear(&self) {
         self.known().clear();
+    }
+
+    /// Forgets what was read of a Workspace whose record may have been moved away, and may come back as another.
+    pub(super) fn forget(&self, workspace_uid: &str) {
+        self.known().retain(|(uid, _), _| uid != workspace_uid);
     }
 
     /// What is on record; nothing when there is no record. Asks the API server the first time only.
@@ -124,6 +131,10 @@ impl Records {
 
     /// Puts on record what is remembered, and with it what goes into Terraform and the lock file of the providers, if they are
     /// given. Inputs that are too large are not kept, nor are earlier ones then. Logs of runs get the room that is left.
+    ///
+    /// While a run may change something the record holds up `clusterctl move`, which takes it along with its apply and looks at
+    /// it before it pauses anything. It is written before and after each such run anyway.
+    #[expect(clippy::too_many_arguments, reason = "these are what a record is made of")]
     pub(super) async fn save(
         &self,
         client: &Client,
@@ -132,6 +143,7 @@ impl Records {
         inputs: Option<(&Run, &str)>,
         provider_lock: Option<&str>,
         logs: &[Arc<RunLog>],
+        blocks_move: bool,
     ) -> Result<Saved, Error> {
         let known = self.find(client, place).await?;
         let mut record = known.record.clone();
@@ -161,7 +173,8 @@ impl Records {
             sizes.insert(key.clone(), value.as_ref().map_or(0, Vec::len));
         }
         changes.extend(logs::shelve(logs, &mut stored, room(&sizes)).await?);
-        let written = write(client, place, known.metadata.as_ref(), changes).await;
+        record.blocks_move = blocks_move;
+        let written = write(client, place, known.metadata.as_ref(), changes, blocks_move).await;
         // Whatever went wrong, what is known may be wrong too.
         self.known().remove(&key(place));
         let metadata = written?.or(known.metadata);
@@ -268,7 +281,12 @@ fn record(secret: &Secret, place: &Place) -> Record {
         memory: memory.and_then(Result::ok).unwrap_or_default(),
         kept: text(FINGERPRINT).filter(|_| value(INPUTS).is_some()),
         provider_lock: text(PROVIDER_LOCK),
+        blocks_move: blocks_move(&secret.metadata),
     }
+}
+
+fn blocks_move(metadata: &ObjectMeta) -> bool {
+    metadata.annotations.as_ref().is_some_and(|annotations| annotations.contains_key(annotation::BLOCK_MOVE))
 }
 
 /// Packs what goes in; nothing when it is too large to be kept.
@@ -287,10 +305,14 @@ async fn write(
     place: &Place,
     known: Option<&ObjectMeta>,
     changes: Changes,
+    blocks: bool,
 ) -> Result<Option<ObjectMeta>, Error> {
     let (api, name, doing) = (secrets(client, place), name(place), doing("writing", place));
     let mut wanted = place.metadata(Role::Record, &name);
     wanted.finalizers = Some(vec![finalizer::STATE.to_owned()]);
+    if blocks {
+        wanted.annotations.get_or_insert_default().insert(annotation::BLOCK_MOVE.to_owned(), String::new());
+    }
     let data = changes.into_iter().map(|(key, value)| (key, value.map(ByteString)));
     let Some(known) = known else {
         let data = data.filter_map(|(key, value)| Some((key, value?))).collect();
@@ -302,11 +324,15 @@ async fn write(
     };
     let data: BTreeMap<String, Option<ByteString>> = data.collect();
     let metadata = lacking(known, &wanted);
-    if data.is_empty() && metadata.is_none() {
+    let unblocks = blocks_move(known) && !blocks;
+    if data.is_empty() && metadata.is_none() && !unblocks {
         return Ok(None);
     }
     let mut patch = json!({ "metadata": metadata.unwrap_or_else(|| Value::Object(serde_json::Map::new())), "data": data });
     patch["metadata"]["resourceVersion"] = json!(known.resource_version);
+    if unblocks {
+        patch["metadata"]["annotations"][annotation::BLOCK_MOVE] = Value::Null;
+    }
     let patched = kept::merge(&api, &name, &patch, &doing).await?;
     Ok(Some(trimmed(patched.metadata)))
 }

@@ -9,7 +9,6 @@ use kube::{Api, ResourceExt};
 
 use super::act::Done;
 use super::observe::Seen;
-use super::serving::Serving;
 use super::{Terraform, plan_text};
 use crate::context::{Context, to_the_second};
 use crate::error::Error;
@@ -49,7 +48,7 @@ pub(super) async fn report(
         now: &now,
     };
     events::publish(context, workspace, &terraform.runs.take_notes(&uid)).await;
-    let told = if matches!(done, Ok(Done::Released)) {
+    let told = if matches!((&done, step), (Ok(Done::Released), _) | (Ok(_), Step::Pass(_))) {
         let notes: Vec<_> = status::done(facts).into_iter().collect();
         events::publish(context, workspace, &notes).await;
         Ok(())
@@ -68,9 +67,7 @@ async fn tell(
     let Some(mut next) = status::status(facts) else { return Ok(()) };
     context.metrics.workspace_is(&workspace.name_any(), Some(WorkspaceState::of(&next.conditions)));
     events::publish(context, workspace, &status::notes(facts, &next)).await;
-    if *terraform.serving.borrow() == (Serving::Ours { extended: false }) {
-        next.engine = None;
-    }
+    terraform.serving.borrow().fields().trim(&mut next);
     if workspace.status.as_ref() == Some(&next) {
         return Ok(());
     }
@@ -103,7 +100,7 @@ fn state(seen: &Seen) -> Option<StateStatus> {
         return match found.state {
             State::Present { .. } => Some(StateStatus {
                 backend: "kubernetes".to_owned(),
-                secret: Some(format!("{}/{}", place.namespace, place.state_secret())),
+                secret: Some(place.state_title()),
                 bytes: Some(found.bytes),
             }),
             State::Absent | State::Elsewhere | State::NotOurs { .. } => None,

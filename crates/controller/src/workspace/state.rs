@@ -9,7 +9,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use capt_api::names::{STATE_SUFFIX, annotation, finalizer, group, label};
+use capt_api::names::{annotation, finalizer, group, label};
 use capt_api::{Workspace, WorkspaceTemplateApply};
 use capt_core::name::is_object_name;
 use capt_core::workspace::lock::machine;
@@ -123,7 +123,7 @@ pub(super) async fn make(
             (label::MANAGED_BY, "terraform"),
             (label::TERRAFORM_STATE, "true"),
             (label::TERRAFORM_STATE_WORKSPACE, &place.terraform_workspace),
-            (label::TERRAFORM_STATE_SUFFIX, STATE_SUFFIX),
+            (label::TERRAFORM_STATE_SUFFIX, &place.state.suffix),
         ]
         .map(|(key, value)| (key.to_owned(), value.to_owned())),
     );
@@ -273,7 +273,7 @@ pub(super) async fn note(
     noted: Option<&str>,
     present: bool,
 ) -> Result<(), Error> {
-    let wanted = present.then(|| format!("{}/{}", place.namespace, place.state_secret()));
+    let wanted = present.then(|| place.state_title());
     if noted == wanted.as_deref() {
         return Ok(());
     }
@@ -292,15 +292,15 @@ pub(super) async fn note(
 }
 
 fn secrets(client: &Client, place: &Place) -> Api<Secret> {
-    Api::namespaced(client.clone(), &place.namespace)
+    Api::namespaced(client.clone(), &place.state.namespace)
 }
 
 fn leases(client: &Client, place: &Place) -> Api<Lease> {
-    Api::namespaced(client.clone(), &place.namespace)
+    Api::namespaced(client.clone(), &place.state.namespace)
 }
 
 fn doing(verb: &str, place: &Place) -> String {
-    format!("{verb} the state in Secret `{}/{}`", place.namespace, place.state_secret())
+    format!("{verb} the state in Secret `{}`", place.state_title())
 }
 
 /// Reads the Secrets of the state in order, by name: a list would make the API server look at every Secret of the namespace.
@@ -333,6 +333,7 @@ async fn read(client: &Client, place: &Place) -> Result<Vec<Part>, Error> {
 /// one stays as it is.
 fn wanted(place: &Place, index: usize, parts: usize) -> ObjectMeta {
     let mut metadata = place.metadata(Role::State, "");
+    metadata.owner_references = place.owner(&place.state.namespace).map(|owner| vec![owner]);
     if let Some(labels) = &mut metadata.labels {
         labels.remove(label::MANAGED_BY);
     }
@@ -345,7 +346,7 @@ fn wanted(place: &Place, index: usize, parts: usize) -> ObjectMeta {
 }
 
 fn is_ours(metadata: &ObjectMeta, place: &Place) -> bool {
-    kept::names(metadata).is_none_or(|workspace| workspace == place.workspace)
+    kept::names(metadata).is_none_or(|workspace| workspace == place.kept_as)
 }
 
 fn judge(parts: Vec<Part>, place: &Place) -> Found {

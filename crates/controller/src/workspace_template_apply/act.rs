@@ -1,9 +1,10 @@
 //! Carries out what was decided about an apply. Every write can be repeated.
 
-use capt_api::names::{FREEZING_FIELD_MANAGER, annotation, finalizer, label};
+use capt_api::names::{FIELD_MANAGER, FREEZING_FIELD_MANAGER, annotation, finalizer, label};
 use capt_api::{Workspace, WorkspaceTemplateApply};
-use capt_core::apply::decide::{Mode, Observed, Record, Step};
+use capt_core::apply::decide::{Found, Mode, Observed, Record, Step};
 use capt_core::apply::render::Rendered;
+use capt_core::field_ownership;
 use capt_core::standing::cluster_name;
 use capt_core::tie::{self, ApplyKey};
 use kube::api::{Patch, PatchParams};
@@ -48,7 +49,11 @@ pub(super) async fn act(
         | Step::HoldChange { .. }
         | Step::Settled { .. } => Ok(Done::Waited),
         Step::Claim(record) => claim(apply, record, context).await.map(|()| Done::Again),
-        Step::Write { mode, rendered } => write_workspace(apply, mode, rendered, seen, context).await,
+        Step::TakeOver { mode, found, .. } => {
+            let generation = write_workspace(apply, mode, found, seen, context).await?;
+            Ok(Done::Written { generation })
+        }
+        Step::Write { mode, rendered } => carry_over(apply, mode, rendered, seen, context).await,
         Step::DeleteWorkspace { name, uid } => {
             delete(name, uid.clone(), context).await.map(|()| Done::Waited)
         }
@@ -72,7 +77,7 @@ fn applies(apply: &WorkspaceTemplateApply, context: &Context) -> Api<WorkspaceTe
 
 /// Takes hold of the apply and notes the Workspace's name, before there is a Workspace.
 async fn claim(apply: &WorkspaceTemplateApply, record: &Record, context: &Context) -> Result<(), Error> {
-    let Record { workspace, digest } = record;
+    let Record { workspace, digest, found, kept_as } = record;
     let name = apply.name_any();
     let mut patch = write::header::<WorkspaceTemplateApply>(&name);
     patch["metadata"]["uid"] = json!(apply.uid());
@@ -81,13 +86,20 @@ async fn claim(apply: &WorkspaceTemplateApply, record: &Record, context: &Contex
     if let Some(digest) = digest {
         patch["metadata"]["annotations"][annotation::APPLIED_DIGEST] = json!(digest);
     }
+    if let Some(found) = found {
+        patch["metadata"]["annotations"][annotation::FOUND_DIGEST] = json!(found);
+    }
+    if let Some(kept_as) = kept_as {
+        patch["metadata"]["annotations"][annotation::KEPT_AS] = json!(kept_as);
+    }
     let doing = format!("noting Workspace `{workspace}` on WorkspaceTemplateApply `{}`", ApplyKey::of(apply));
     let claimed = write::apply(&applies(apply, context), &name, &patch, &doing).await?;
     context.applies.remember(claimed);
     Ok(())
 }
 
-async fn write_workspace(
+/// Writes the Workspace, with the Secret of its secret values before it; those of earlier values go after it.
+async fn carry_over(
     apply: &WorkspaceTemplateApply,
     mode: &Mode,
     rendered: &Rendered,
@@ -97,6 +109,21 @@ async fn write_workspace(
     if let Some(file) = &seen.secret_file {
         file.write(apply, context).await?;
     }
+    let generation = write_workspace(apply, mode, rendered, seen, context).await?;
+    let keep = seen.secret_file.as_ref().map(|file| file.name.as_str());
+    if keep.is_some() || !matches!(mode, Mode::Create) {
+        secret_file::delete_others(apply, keep, context).await?;
+    }
+    Ok(Done::Written { generation })
+}
+
+async fn write_workspace(
+    apply: &WorkspaceTemplateApply,
+    mode: &Mode,
+    rendered: &Rendered,
+    seen: &Seen,
+    context: &Context,
+) -> Result<Option<i64>, Error> {
     let name = tie::workspace_name(apply);
     let verb = match mode {
         Mode::Create => "creating",
@@ -110,17 +137,32 @@ async fn write_workspace(
     }
     let workspaces: Api<Workspace> = Api::all(context.client.clone());
     let doing = format!("{verb} Workspace `{name}`");
-    let object = workspace(apply, &name, mode, rendered);
+    let mut object = workspace(apply, &name, mode, rendered);
+    if let Observed::Active { found: Some(found), .. } = &seen.observed {
+        // What is decided rests on the spec as it was read.
+        object["metadata"]["resourceVersion"] = json!(take_fields(&name, found, context).await?);
+    }
     let mut written = write::apply(&workspaces, &name, &object, &doing).await?;
     info!(workspace = name, digest = rendered.digest, verb, "wrote the Workspace");
     crate::watches::trim_workspace(&mut written);
     let generation = written.metadata.generation;
     context.workspaces.remember(written);
-    let keep = seen.secret_file.as_ref().map(|file| file.name.as_str());
-    if keep.is_some() || !matches!(mode, Mode::Create) {
-        secret_file::delete_others(apply, keep, context).await?;
-    }
-    Ok(Done::Written { generation })
+    Ok(generation)
+}
+
+/// Makes the fields of a spec ours which others wrote by an update, as the earlier implementation did: what is no longer in the
+/// template would stay otherwise. Nothing else of the Workspace changes. Returns the version that it has then.
+async fn take_fields(name: &str, found: &Found, context: &Context) -> Result<Option<String>, Error> {
+    let doing = format!("taking over the fields of Workspace `{name}`");
+    let workspaces: Api<Workspace> = Api::all(context.client.clone());
+    let present = workspaces.get_metadata(name).await.map_err(Error::api(&doing))?;
+    let fields = present.metadata.managed_fields.unwrap_or_default();
+    let Some(fields) = field_ownership::take_spec(&fields, FIELD_MANAGER) else {
+        return Ok(found.resource_version.clone());
+    };
+    let patch = json!({ "metadata": { "managedFields": fields, "resourceVersion": found.resource_version } });
+    let patched = workspaces.patch_metadata(name, &PatchParams::default(), &Patch::Merge(patch)).await;
+    Ok(patched.map_err(Error::api(doing))?.metadata.resource_version)
 }
 
 fn workspace(apply: &WorkspaceTemplateApply, name: &str, mode: &Mode, rendered: &Rendered) -> Value {
@@ -137,6 +179,16 @@ fn workspace(apply: &WorkspaceTemplateApply, name: &str, mode: &Mode, rendered: 
         annotation::APPLY: key.to_string(),
         annotation::APPLIED_DIGEST: rendered.digest,
     });
+    // Whatever the Workspace is called here, what is kept of it goes by the name that it had when that was made.
+    let kept_as = tie::kept_name(apply);
+    if kept_as != name {
+        metadata["annotations"][annotation::KEPT_AS] = json!(kept_as);
+    }
+    if let Some(noted) = tie::noted_terraform_workspace(apply)
+        && noted != tie::label_value(&kept_as)
+    {
+        metadata["annotations"][annotation::EXTERNAL_NAME] = json!(noted);
+    }
     object["spec"] = rendered.spec.clone();
     object
 }
@@ -151,7 +203,7 @@ async fn delete(name: &str, uid: Option<String>, context: &Context) -> Result<()
 /// What Terraform keeps stays where it is: the Workspace says where, since its apply no longer does.
 async fn cut_tie(apply: &WorkspaceTemplateApply, name: &str, context: &Context) -> Result<(), Error> {
     let key = ApplyKey::of(apply);
-    crate::workspace::disown(&context.client, name, &key).await?;
+    crate::workspace::disown(&context.client, &tie::kept_name(apply), &key).await?;
     let state = apply.annotations().get(annotation::STATE);
     let workspaces: Api<Workspace> = Api::all(context.client.clone());
     let found = workspaces.get_opt(name).await.map_err(Error::api(format!("reading Workspace `{name}`")))?;

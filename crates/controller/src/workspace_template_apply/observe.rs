@@ -3,13 +3,13 @@
 use capt_api::names::{Reason, annotation};
 use capt_api::{Workspace, WorkspaceTemplate, WorkspaceTemplateApply};
 use capt_core::apply::Blocked;
-use capt_core::apply::decide::{Observed, Verdict, WorkspaceFacts};
+use capt_core::apply::decide::{Found, Observed, Verdict, WorkspaceFacts, needs_spec};
 use capt_core::apply::render::{self, Inputs, Rendered};
 use capt_core::apply::variables::{self, BuiltIns};
 use capt_core::condition::cut;
 use capt_core::graph;
 use capt_core::standing::{Standing, cluster_name, standing};
-use capt_core::tie::{self, ApplyKey, Belongs};
+use capt_core::tie::{self, ApplyKey};
 
 use super::secret_file::{self, SecretFile};
 use super::sources::{Findings, Sources};
@@ -42,22 +42,29 @@ pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -
     match standing(&apply.metadata, cluster.as_deref()) {
         Standing::ExternallyManaged => bare(Observed::ExternallyManaged),
         Standing::Paused(pause) => bare(Observed::Paused(pause)),
-        Standing::Moved => {
-            bare(Observed::Moved { workspace: workspace.filter(|workspace| is_ours(apply, workspace)) })
-        }
+        Standing::Moved => bare(Observed::Moved {
+            workspace: workspace.filter(|workspace| tie::is_of(&workspace.metadata, apply)),
+        }),
         // While a control plane starts, a kind may not be served yet: what is not seen then is not gone.
         Standing::Deleting if !context.workspaces.is_certain() && is_noted(apply) => {
             Err(Error::NotListed { kind: Kind::Workspace, what: format!("Workspace `{name}`") })
         }
         Standing::Deleting => {
-            let workspace = workspace.filter(|workspace| is_ours(apply, workspace));
+            let workspace = workspace.filter(|workspace| tie::is_of(&workspace.metadata, apply));
             let dependents =
                 workspace.as_ref().map(|workspace| dependents(apply, workspace.name(), context, &notes));
             bare(Observed::Deleting { workspace, dependents: dependents.unwrap_or_default() })
         }
         Standing::Active => {
+            let (workspace, found) = match workspace {
+                Some(workspace) if needs_spec(apply, &workspace) => {
+                    let found = found(&name, context).await?;
+                    (found.is_some().then_some(workspace), found)
+                }
+                workspace => (workspace, None),
+            };
             let exists = workspace.as_ref().is_some_and(|workspace| {
-                is_ours(apply, workspace) || tie::may_adopt(apply, workspace.name())
+                tie::is_of(&workspace.metadata, apply) || tie::may_adopt(apply, workspace.name())
             });
             let sources = Sources { apply, namespace: &key.namespace, context, notes: &notes };
             let (rendered, template_generation, secret_file) = match rendered(&sources, &name, exists).await {
@@ -65,7 +72,8 @@ pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -
                 Err(Stop::Blocked(blocked)) => (Err(blocked), None, None),
                 Err(Stop::Failed(error)) => return Err(error),
             };
-            Ok(Seen { observed: Observed::Active { workspace, rendered }, template_generation, secret_file })
+            let observed = Observed::Active { workspace, found, rendered };
+            Ok(Seen { observed, template_generation, secret_file })
         }
     }
 }
@@ -74,17 +82,6 @@ pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -
 fn is_noted(apply: &WorkspaceTemplateApply) -> bool {
     let annotations = apply.metadata.annotations.as_ref();
     annotations.is_some_and(|annotations| annotations.contains_key(annotation::WORKSPACE_NAME))
-}
-
-/// Ours by its own word, or by the status where nobody else claims it: the earlier Go implementation set no labels.
-///
-/// What only an annotation names may be about to be taken over, but is not ours to destroy yet.
-pub(super) fn is_ours(apply: &WorkspaceTemplateApply, workspace: &WorkspaceFacts) -> bool {
-    match tie::belongs(&workspace.metadata, &ApplyKey::of(apply)) {
-        Belongs::ToUs => true,
-        Belongs::ToApply(_) => false,
-        Belongs::ToNobody => tie::reported_workspace_name(apply) == Some(workspace.name()),
-    }
 }
 
 type RenderedParts = (Rendered, Option<i64>, Option<SecretFile>);
@@ -109,7 +106,9 @@ async fn rendered(sources: &Sources<'_>, workspace_name: &str, exists: bool) -> 
     let Findings { sourced, versions } = sources.variables().await?;
     let variables = variables::collect(apply, sourced)?;
     let cluster = cluster_name(&apply.metadata);
-    let built_ins = BuiltIns { workspace: workspace_name, cluster, namespace };
+    // As it was when the Workspace had its first name: another one would change what is there.
+    let kept_name = tie::kept_name(apply);
+    let built_ins = BuiltIns { workspace: &kept_name, cluster, namespace };
     let inputs = Inputs { apply, template: &template, variables: &variables, built_ins };
     let prepared = render::prepare(inputs)?;
     let secret_file = match prepared.secret_file(&variables)? {
@@ -168,12 +167,27 @@ fn dependents(
         let its_workspace = tie::workspace_name(&other);
         notes.on(Dependency::Apply(Name::new(&key.namespace, &key.name)));
         notes.on(Dependency::Workspace(its_workspace.clone()));
-        if workspace_facts(&its_workspace, context).is_some_and(|workspace| is_ours(&other, &workspace)) {
+        if workspace_facts(&its_workspace, context)
+            .is_some_and(|workspace| tie::is_of(&workspace.metadata, &other))
+        {
             found.push(key);
         }
     }
     found.sort_unstable();
     found
+}
+
+/// A Workspace's spec as it is, with what this version of CAPT does not know; nothing if the Workspace has gone meanwhile.
+async fn found(name: &str, context: &Context) -> Result<Option<Found>, Error> {
+    let resource = kube::api::ApiResource::erase::<Workspace>(&());
+    let workspaces: kube::Api<kube::api::DynamicObject> =
+        kube::Api::all_with(context.client.clone(), &resource);
+    let doing = format!("reading Workspace `{name}`");
+    let found = workspaces.get_opt(name).await.map_err(Error::api(doing))?;
+    Ok(found.map(|mut found| Found {
+        spec: found.data["spec"].take(),
+        resource_version: found.metadata.resource_version,
+    }))
 }
 
 /// What is known of the Workspace of this name. Of one that cannot be read that is its metadata: it is there all the same.

@@ -51,7 +51,7 @@ fn workspace(apply: &WorkspaceTemplateApply, step: &Step, context: &Context) -> 
         return None;
     }
     observe::workspace_facts(&tie::workspace_name(apply), context)
-        .filter(|facts| observe::is_ours(apply, facts))
+        .filter(|facts| tie::is_of(&facts.metadata, apply))
 }
 
 async fn tell(apply: &WorkspaceTemplateApply, facts: Report<'_>, context: &Context) -> Result<(), Error> {

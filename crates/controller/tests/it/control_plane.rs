@@ -6,7 +6,7 @@ mod fleet;
 mod life;
 mod noting;
 mod requests;
-mod scene;
+pub(crate) mod scene;
 mod tokens;
 
 use capt_api::Cluster;

@@ -4,7 +4,7 @@ use capt_api::names::{annotation as keys, finalizer, label};
 use capt_api::{Cluster, Workspace, WorkspaceTemplateApply};
 use capt_testkit::{eventually, watch_until};
 use kube::ResourceExt;
-use kube::api::{DeleteParams, Patch, PatchParams};
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use serde_json::json;
 
 use crate::stage::{Stage, annotation, message, module, ready};
@@ -171,6 +171,38 @@ async fn a_moved_apply_lets_go_and_leaves_its_workspace_frozen() {
     assert_eq!(again.uid(), workspace.uid());
     assert_eq!(annotation(&again, keys::CROSSPLANE_PAUSED), None);
     assert_eq!(annotation(&again, keys::FROZEN), None);
+}
+
+#[tokio::test]
+async fn what_is_kept_of_a_moved_workspace_goes_by_its_first_name_whatever_it_is_called_here() {
+    let stage = Stage::set().await;
+    stage.put_template("t", r#"output "name" { value = "${WORKSPACE_NAME}" }"#).await;
+    let name = stage.unique("x");
+    // Another namespace has the name here.
+    let theirs: Workspace = serde_json::from_value(json!({
+        "apiVersion": "tf.upbound.io/v1beta1", "kind": "Workspace",
+        "metadata": { "name": name, "annotations": { keys::APPLY: format!("elsewhere/{name}-apply") } },
+        "spec": { "forProvider": { "source": "Inline", "module": "locals {}" } },
+    }))
+    .unwrap();
+    stage.workspaces().create(&PostParams::default(), &theirs).await.unwrap();
+    let kept = format!("{}/tfstate-{name}-capt", stage.namespace);
+    let annotations = json!({ keys::WORKSPACE_NAME: name, keys::STATE: kept });
+    let apply = format!("{name}-apply");
+    stage
+        .put::<WorkspaceTemplateApply>(json!({
+            "metadata": { "name": apply, "annotations": annotations },
+            "spec": { "templateRef": { "name": "t" } },
+        }))
+        .await;
+    let apply = stage.condition(&apply, "Applied", "True", "UpToDate").await;
+    let here = apply.annotations()[keys::WORKSPACE_NAME].clone();
+    assert_ne!(here, name);
+    assert_eq!(apply.annotations()[keys::KEPT_AS], name);
+    let workspace = stage.workspaces().get(&here).await.unwrap();
+    assert_eq!(annotation(&workspace, keys::KEPT_AS), Some(name.as_str()));
+    // Nothing that goes into Terraform is another than before.
+    assert!(workspace.spec.for_provider.module.contains(&format!("\"{name}\"")), "{:?}", workspace.spec);
 }
 
 #[tokio::test]

@@ -36,10 +36,27 @@ async fn a_foreign_workspace_is_left_alone_and_told() {
             json!({ "metadata": { "annotations": { keys::ADOPT_WORKSPACE: name } } }),
         )
         .await;
+    let waiting = stage.condition(&name, "Applied", "False", "ApprovalRequired").await;
+    assert!(message(&waiting, "Applied").contains("forProvider.module (from line 1)"));
+    let adopted = stage.workspaces().get(&name).await.unwrap();
+    assert_eq!((adopted.uid(), &adopted.spec), (foreign.uid(), &foreign.spec), "tied, and as it was");
+
+    approve(&stage, &name).await;
     stage.condition(&name, "Applied", "True", "UpToDate").await;
     let adopted = stage.workspaces().get(&name).await.unwrap();
     assert_eq!(adopted.uid(), foreign.uid());
     assert!(!adopted.spec.for_provider.module.contains("foreign"));
+}
+
+/// Approves the change that waits.
+async fn approve(stage: &Stage, apply: &str) {
+    let pending = stage.applies().get(apply).await.unwrap().status.unwrap().pending_digest.unwrap();
+    stage
+        .change::<WorkspaceTemplateApply>(
+            apply,
+            json!({ "metadata": { "annotations": { keys::APPROVE: pending } } }),
+        )
+        .await;
 }
 
 /// As after a foreign Workspace that came between the note of the name and the making.
@@ -129,11 +146,82 @@ async fn a_workspace_that_the_old_status_names_is_adopted() {
         "conditions": [{ "type": "Ready", "status": "True", "reason": "Available", "lastTransitionTime": "2024-01-01T00:00:00Z", "message": "" }] } });
     stage.applies().patch_status(&apply, &PatchParams::default(), &Patch::Merge(status)).await.unwrap();
     stage.start_manager().await;
+    let waiting = stage.condition(&apply, "Applied", "False", "ApprovalRequired").await;
+    assert_eq!(waiting.status.unwrap().workspace_name, Some(workspace.clone()));
+    let adopted = stage.workspaces().get(&workspace).await.unwrap();
+    assert_eq!((adopted.uid(), adopted.metadata.generation), (made.uid(), made.metadata.generation));
+    assert!(adopted.labels().contains_key(label::APPLY_UID));
+    approve(&stage, &apply).await;
+    stage.condition(&apply, "Applied", "True", "UpToDate").await;
+    assert!(stage.workspaces().get_opt(&apply).await.unwrap().is_none(), "no second Workspace");
+}
+
+/// A Workspace as an earlier controller leaves it: written by create, and read back with the defaults of its kind.
+async fn left_workspace(stage: &Stage, workspace: &str, spec: serde_json::Value) -> Workspace {
+    let body = json!({ "apiVersion": "tf.upbound.io/v1beta1", "kind": "Workspace", "metadata": { "name": workspace }, "spec": spec });
+    let body = serde_json::from_value(body).unwrap();
+    let parameters = PostParams { field_manager: Some("manager".to_owned()), ..PostParams::default() };
+    stage.workspaces().create(&parameters, &body).await.unwrap()
+}
+
+async fn left_apply(stage: &Stage, apply: &str, workspace: &str, spec: serde_json::Value) {
+    stage.put_apply(apply, spec).await;
+    let status = json!({ "status": { "workspaceName": workspace, "applied": true } });
+    stage.applies().patch_status(apply, &PatchParams::default(), &Patch::Merge(status)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_workspace_that_is_what_the_template_says_is_taken_over_without_a_change() {
+    let mut stage = Stage::without_manager().await;
+    stage.put_template("t", &module(&["region", "name"])).await;
+    let (apply, workspace) = (stage.unique("x"), stage.unique("made-by-go"));
+    let vars = json!([{ "key": "region", "value": "r" }, { "key": "name", "value": "n" }]);
+    let spec = json!({
+        "deletionPolicy": "Delete",
+        "forProvider": { "source": "Inline", "module": module(&["region", "name"]), "inlineFormat": "HCL", "vars": vars },
+    });
+    let made = left_workspace(&stage, &workspace, spec).await;
+    let variables = json!({ "name": "n", "region": "r" });
+    left_apply(&stage, &apply, &workspace, json!({ "templateRef": { "name": "t" }, "variables": variables }))
+        .await;
+    stage.start_manager().await;
     stage.condition(&apply, "Applied", "True", "UpToDate").await;
     let adopted = stage.workspaces().get(&workspace).await.unwrap();
-    assert_eq!(adopted.uid(), made.uid());
+    assert_eq!((adopted.metadata.generation, &adopted.spec), (made.metadata.generation, &made.spec));
     assert!(adopted.labels().contains_key(label::APPLY_UID));
-    assert!(stage.workspaces().get_opt(&apply).await.unwrap().is_none(), "no second Workspace");
+}
+
+/// What the earlier controller wrote is CAPT's to take away, too: nobody else will.
+#[tokio::test]
+async fn a_field_that_the_template_no_longer_has_goes_once_the_change_is_approved() {
+    let mut stage = Stage::without_manager().await;
+    stage.put_template("t", &module(&[])).await;
+    let (apply, workspace) = (stage.unique("x"), stage.unique("made-by-go"));
+    let spec = json!({
+        "forProvider": { "source": "Inline", "module": module(&[]), "planArgs": ["-parallelism=1"] },
+        "providerConfigRef": { "name": "elsewhere" },
+    });
+    left_workspace(&stage, &workspace, spec).await;
+    left_apply(&stage, &apply, &workspace, json!({ "templateRef": { "name": "t" } })).await;
+    stage.start_manager().await;
+    let waiting = stage.condition(&apply, "Applied", "False", "ApprovalRequired").await;
+    let told = message(&waiting, "Applied");
+    assert!(told.contains("forProvider.planArgs, providerConfigRef"), "{told}");
+    approve(&stage, &apply).await;
+    stage.condition(&apply, "Applied", "True", "UpToDate").await;
+    let changed = stage.workspaces().get(&workspace).await.unwrap();
+    assert!(changed.spec.for_provider.plan_args.is_empty(), "{:?}", changed.spec);
+    assert_eq!(changed.spec.provider_config_ref.name, "default");
+    let apply =
+        watch_until("the mark to be gone", &stage.applies(), &apply, |apply: &WorkspaceTemplateApply| {
+            annotation(apply, keys::FOUND_DIGEST).is_none()
+        })
+        .await;
+    // From now on the policy has its word again.
+    stage.put_template("t", &module(&["region"])).await;
+    let what = "the Workspace to follow the template";
+    stage.workspace(&workspace, what, |found| found.spec.for_provider.module.contains("region")).await;
+    assert!(apply.status.is_some());
 }
 
 #[tokio::test]

@@ -47,18 +47,19 @@ pub fn plan(
         clusters.iter().filter(is_selected).map(|cluster| cluster.name_any()).collect();
     let own: Vec<_> = bindings.iter().filter(|binding| binding.spec.stack_name == name).collect();
     let bound: BTreeSet<&str> = own.iter().map(|binding| binding.spec.cluster_name.as_str()).collect();
-    // A Cluster that is being deleted takes its bindings along when it goes.
-    let is_leaving = |cluster: &str| {
+    // A Cluster that is being deleted takes its bindings along when it goes. One that is not seen may only come later, as in a
+    // move; of one that is gone, the binding deletes itself.
+    let stays = |cluster: &str| {
         clusters
             .iter()
-            .any(|found| found.name_any() == cluster && found.metadata.deletion_timestamp.is_some())
+            .any(|found| found.name_any() == cluster && found.metadata.deletion_timestamp.is_none())
     };
     let unbind = own
         .iter()
         .filter(|binding| binding.metadata.deletion_timestamp.is_none())
         .filter(|binding| {
             let cluster = &binding.spec.cluster_name;
-            !selected.contains(cluster) && !is_leaving(cluster)
+            !selected.contains(cluster) && stays(cluster)
         })
         .map(|binding| binding.name_any())
         .collect();

@@ -79,6 +79,6 @@ super::advice! {
         "the apply was deleted, and its Workspace stays as spec.retainWorkspaceOnDelete says"
         => "nothing; to destroy what it made, delete the Workspace: `kubectl delete workspace NAME`";
     WorkspaceMoved, "WorkspaceTemplateApply: Event":
-        "the apply lives on in another management cluster, and its Workspace is frozen here"
+        "the apply lives on in another management cluster, and its Workspace is removed here without a destroy"
         => "nothing: no Terraform runs for it here any more";
 }

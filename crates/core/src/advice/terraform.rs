@@ -70,8 +70,8 @@ super::advice! {
         => "nothing: it is planned again at once";
     ReconcilePaused, "Workspace: Synced":
         "the Workspace is paused by annotation or empty managementPolicies, or frozen because its apply is paused or moved"
-        => "take `crossplane.io/paused` off the Workspace, or the pause off its apply or Cluster; a Workspace whose apply was \
-            moved stays frozen";
+        => "take `crossplane.io/paused` off the Workspace, or the pause off its apply or Cluster; delete a Workspace whose apply \
+            was moved to another cluster: nothing is destroyed by that";
     Available, "Workspace: Ready; Cluster: Available, ControlPlaneAvailable":
         "what was asked for is there and can be used"
         => "nothing: this is how it should be";
@@ -99,4 +99,14 @@ super::advice! {
     Dropped, "Workspace: Event":
         "the Workspace was let go without a destroy, because its apply lives on in another cluster or is gone"
         => "nothing: the other cluster looks after the infrastructure";
+    TakenOver, "Workspace: Event":
+        "the Workspace is run by CAPT from now on; Crossplane is paused for it and has put it down"
+        => "nothing; to give it back, `capt migrate to-crossplane NAME`";
+    HandedBack, "Workspace: Event":
+        "the Workspace is run by Crossplane from now on, and CAPT keeps nothing of it but copies of its state"
+        => "nothing; to take it over again, `capt migrate from-crossplane NAME`";
+    HandBackRefused, "Workspace: Event":
+        "the Workspace is to be handed back to Crossplane, which would not find its state, or is not there"
+        => "let the ProviderConfig of the Workspace say where the state is, as the message shows; to leave it with CAPT, \
+            annotate it with `capt.cluster.x-k8s.io/run-by=capt`";
 }

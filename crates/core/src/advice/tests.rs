@@ -49,6 +49,7 @@ const ANNOTATIONS: &[&str] = &[
     annotation::ADOPT_WORKSPACE,
     annotation::FORCE_UNLOCK,
     annotation::GRANTED_TO,
+    annotation::RUN_BY,
     annotation::SKIP_MODULE_CHECK,
 ];
 

@@ -1,9 +1,12 @@
 //! What to do with an apply, from the facts.
 
+mod adoption;
+
 use capt_api::WorkspaceTemplateApply;
 use capt_api::names::{Reason, annotation, finalizer};
 use capt_api::workspace_template_apply::UpdatePolicy;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde_json::Value;
 
 use super::Blocked;
 use super::render::Rendered;
@@ -33,9 +36,29 @@ pub enum Observed {
     Active {
         /// The Workspace of the recorded name, or of the name it would get, whoever it belongs to.
         workspace: Option<WorkspaceFacts>,
+        /// The Workspace's spec as it is, where somebody else may have written it: see [`needs_spec`].
+        found: Option<Found>,
         /// What the Workspace should be.
         rendered: Result<Rendered, Blocked>,
     },
+}
+
+/// What somebody else may have written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The spec of the Workspace.
+    pub spec: Value,
+    /// The version of the Workspace that it is of.
+    pub resource_version: Option<String>,
+}
+
+/// Whether the decision needs the whole spec of the Workspace: it may be taken over, or was taken over as it was.
+pub fn needs_spec(apply: &WorkspaceTemplateApply, workspace: &WorkspaceFacts) -> bool {
+    match tie::belongs(&workspace.metadata, &ApplyKey::of(apply)) {
+        Belongs::ToNobody => tie::may_adopt(apply, workspace.name()),
+        Belongs::ToUs => noted(apply, annotation::FOUND_DIGEST).is_some(),
+        Belongs::ToApply(_) => false,
+    }
 }
 
 /// What is known of a Workspace.
@@ -120,6 +143,17 @@ pub enum Step {
         /// Why.
         blocked: Blocked,
     },
+    /// Tie the Workspace to the apply as it is: what template and variables would change of it waits.
+    TakeOver {
+        /// Take over, or renew the tie.
+        mode: Mode,
+        /// The Workspace as it is.
+        found: Rendered,
+        /// The digest of what waits.
+        pending: String,
+        /// Why.
+        blocked: Blocked,
+    },
     /// Write the Workspace.
     Write {
         /// Create, change or take over.
@@ -141,6 +175,10 @@ pub struct Record {
     pub workspace: String,
     /// The digest that was applied last, where a change needs approval.
     pub digest: Option<String>,
+    /// The digest of the spec that it had when it was taken over, as long as that is not what template and variables give.
+    pub found: Option<String>,
+    /// The name that what is kept of the Workspace goes by, where that is not its own.
+    pub kept_as: Option<String>,
 }
 
 /// How a Workspace is written.
@@ -169,7 +207,9 @@ pub fn decide(apply: &WorkspaceTemplateApply, seen: &Observed) -> Step {
             Step::LetGo { workspace: workspace.as_ref().map(|workspace| workspace.name().to_owned()) }
         }
         Observed::Deleting { workspace, dependents } => take_down(apply, workspace.as_ref(), dependents),
-        Observed::Active { workspace, rendered } => keep(apply, workspace.as_ref(), rendered),
+        Observed::Active { workspace, found, rendered } => {
+            keep(apply, workspace.as_ref(), found.as_ref(), rendered)
+        }
     }
 }
 
@@ -196,6 +236,7 @@ fn take_down(
 fn keep(
     apply: &WorkspaceTemplateApply,
     workspace: Option<&WorkspaceFacts>,
+    found: Option<&Found>,
     rendered: &Result<Rendered, Blocked>,
 ) -> Step {
     let key = ApplyKey::of(apply);
@@ -225,9 +266,12 @@ fn keep(
             Reason::WorkspaceMissing,
             format!("Workspace `{name}` is being deleted; it is made again when it is gone"),
         )),
-        (None, _) => begin(apply, rendered, Mode::Create),
-        (Some(workspace), Some(Belongs::ToUs)) => update(apply, workspace, rendered),
-        (Some(workspace), _) => begin(apply, rendered, Mode::Adopt { uid: workspace.metadata.uid.clone() }),
+        (None, _) => begin(apply, rendered),
+        (Some(workspace), Some(Belongs::ToUs)) => update(apply, workspace, found, rendered),
+        (Some(workspace), _) => {
+            let mode = Mode::Adopt { uid: workspace.metadata.uid.clone() };
+            adoption::adopt(apply, workspace, found, rendered, mode)
+        }
     }
 }
 
@@ -251,24 +295,45 @@ fn noted<'apply>(apply: &'apply WorkspaceTemplateApply, key: &str) -> Option<&'a
     apply.metadata.annotations.as_ref()?.get(key).map(String::as_str)
 }
 
-/// What is on record under this name, with what was applied under an earlier one.
+/// What is on record under this name, with what was applied under an earlier one. What is kept since then goes by that one.
 fn record(apply: &WorkspaceTemplateApply, workspace: String) -> Record {
-    Record { workspace, digest: noted(apply, annotation::APPLIED_DIGEST).map(ToOwned::to_owned) }
-}
-
-/// A Workspace that was there before is made again as it was: where changes need approval, a changed template does not slip
-/// in by way of a Workspace that was lost or moved, or has lost its labels.
-fn begin(apply: &WorkspaceTemplateApply, rendered: Rendered, mode: Mode) -> Step {
-    match noted(apply, annotation::APPLIED_DIGEST) {
-        Some(before) if before != rendered.digest => held_back(apply, rendered, mode),
-        _ => Step::Write { mode, rendered },
+    let noted = |key| noted(apply, key).map(ToOwned::to_owned);
+    let kept_as = noted(annotation::STATE).map(|_| tie::kept_name(apply));
+    let kept_as = kept_as.or_else(|| noted(annotation::KEPT_AS));
+    Record {
+        digest: noted(annotation::APPLIED_DIGEST),
+        found: noted(annotation::FOUND_DIGEST),
+        kept_as: kept_as.filter(|kept_as| *kept_as != workspace),
+        workspace,
     }
 }
 
-fn update(apply: &WorkspaceTemplateApply, workspace: &WorkspaceFacts, rendered: Rendered) -> Step {
+/// A Workspace that was there before is made again as it was: where changes need approval, a changed template does not slip
+/// in by way of a Workspace that was lost or moved.
+fn begin(apply: &WorkspaceTemplateApply, rendered: Rendered) -> Step {
+    if noted(apply, annotation::FOUND_DIGEST).is_some() {
+        return adoption::lost(apply, rendered);
+    }
+    match noted(apply, annotation::APPLIED_DIGEST) {
+        Some(before) if before != rendered.digest => held_back(apply, rendered, Mode::Create),
+        _ => Step::Write { mode: Mode::Create, rendered },
+    }
+}
+
+fn update(
+    apply: &WorkspaceTemplateApply,
+    workspace: &WorkspaceFacts,
+    found: Option<&Found>,
+    rendered: Rendered,
+) -> Step {
     let mode = Mode::Update { uid: workspace.metadata.uid.clone() };
+    let adopted = noted(apply, annotation::FOUND_DIGEST).is_some();
     if workspace.applied_digest() != Some(rendered.digest.as_str()) {
-        return held_back(apply, rendered, mode);
+        return if adopted {
+            adoption::adopt(apply, workspace, found, rendered, mode)
+        } else {
+            held_back(apply, rendered, mode)
+        };
     }
     if !is_tied(apply, workspace) || !is_untouched(apply, workspace) || workspace.is_frozen() {
         return Step::Write { mode, rendered };
@@ -277,20 +342,20 @@ fn update(apply: &WorkspaceTemplateApply, workspace: &WorkspaceFacts, rendered: 
         UpdatePolicy::Automatic => false,
         UpdatePolicy::Approve | UpdatePolicy::Pinned => true,
     };
-    if guarded && noted(apply, annotation::APPLIED_DIGEST) != Some(rendered.digest.as_str()) {
-        return Step::Claim(Record { workspace: workspace.name().to_owned(), digest: Some(rendered.digest) });
+    let unnoted = guarded && noted(apply, annotation::APPLIED_DIGEST) != Some(rendered.digest.as_str());
+    if unnoted || adopted {
+        let before = record(apply, workspace.name().to_owned());
+        let digest = if guarded { Some(rendered.digest) } else { before.digest };
+        return Step::Claim(Record { digest, found: None, ..before });
     }
     Step::Settled { rendered }
 }
 
 /// A change goes through at once, with approval, or not at all.
 fn held_back(apply: &WorkspaceTemplateApply, rendered: Rendered, mode: Mode) -> Step {
-    let approved = noted(apply, annotation::APPROVE);
     let blocked = match apply.spec.update_policy {
         UpdatePolicy::Automatic => return Step::Write { mode, rendered },
-        UpdatePolicy::Approve if approved == Some(rendered.digest.as_str()) => {
-            return Step::Write { mode, rendered };
-        }
+        UpdatePolicy::Approve if is_approved(apply, &rendered) => return Step::Write { mode, rendered },
         UpdatePolicy::Approve => Blocked::new(
             Reason::ApprovalRequired,
             format!(
@@ -305,6 +370,11 @@ fn held_back(apply: &WorkspaceTemplateApply, rendered: Rendered, mode: Mode) -> 
         ),
     };
     Step::HoldChange { pending: rendered.digest, blocked }
+}
+
+/// Whether the user has approved exactly this.
+fn is_approved(apply: &WorkspaceTemplateApply, rendered: &Rendered) -> bool {
+    noted(apply, annotation::APPROVE) == Some(rendered.digest.as_str())
 }
 
 /// The labels still name the apply as it is now; after a restore or a move the uid differs.

@@ -73,7 +73,7 @@ pub fn status(report: Report<'_>) -> Option<WorkspaceTemplateApplyStatus> {
     if let Step::Settled { .. } = step {
         status.template_generation = template_generation;
     }
-    if let Step::HoldChange { pending, .. } = step {
+    if let Step::HoldChange { pending, .. } | Step::TakeOver { pending, .. } = step {
         status.pending_digest = Some(pending.clone());
     }
     status.applied = workspace.is_some();
@@ -94,7 +94,9 @@ fn applied(report: Report<'_>) -> Statement {
         return blocked.into();
     }
     match step {
-        Step::Hold(blocked) | Step::HoldChange { blocked, .. } => blocked.into(),
+        Step::Hold(blocked) | Step::HoldChange { blocked, .. } | Step::TakeOver { blocked, .. } => {
+            blocked.into()
+        }
         Step::Write { rendered, .. } | Step::Settled { rendered } => {
             let message = if rendered.ignored.is_empty() || is_offered(apply) {
                 String::new()
@@ -154,7 +156,8 @@ fn ready(step: &Step, applied: &Statement, workspace: Option<&WorkspaceFacts>) -
     let trouble = trouble.map_or_else(String::new, |synced| format!("; last attempt: {}", synced.message));
     match &workspace.ready {
         Some(verdict) if verdict.holds => {
-            let behind = if matches!(step, Step::HoldChange { .. }) { "; a change is held back" } else { "" };
+            let held = matches!(step, Step::HoldChange { .. } | Step::TakeOver { .. });
+            let behind = if held { "; a change is held back" } else { "" };
             Statement::new(
                 Truth::True,
                 Reason::WorkspaceReady,
@@ -191,6 +194,7 @@ fn is_going(step: &Step, workspace: &WorkspaceFacts) -> bool {
         | Step::Claim(_)
         | Step::Hold(_)
         | Step::HoldChange { .. }
+        | Step::TakeOver { .. }
         | Step::Write { .. }
         | Step::Settled { .. } => workspace.metadata.deletion_timestamp.is_some(),
     }
@@ -250,6 +254,9 @@ pub fn done(report: Report<'_>) -> Option<Note> {
         Step::Write { mode: Mode::Adopt { .. }, .. } => {
             note(Reason::WorkspaceAdopted, format!("took over Workspace `{}`", name()))
         }
+        Step::TakeOver { mode: Mode::Adopt { .. }, .. } => {
+            note(Reason::WorkspaceAdopted, format!("took over Workspace `{}` as it is", name()))
+        }
         Step::Write { mode: Mode::Update { .. }, rendered } => {
             let before = report.apply.status.as_ref().and_then(|status| status.applied_digest.as_ref());
             (before != Some(&rendered.digest)).then(|| Note {
@@ -276,6 +283,7 @@ pub fn done(report: Report<'_>) -> Option<Note> {
         | Step::Claim(_)
         | Step::Hold(_)
         | Step::HoldChange { .. }
+        | Step::TakeOver { .. }
         | Step::Settled { .. } => None,
     }
 }

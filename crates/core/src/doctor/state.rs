@@ -56,7 +56,7 @@ impl StateFacts<'_> {
                     "put a copy back (kubectl -n {namespace} get secrets -l {}=snapshot,{}={}) or `capt restore FILE`; nothing is made anew without you",
                     label::ROLE,
                     label::WORKSPACE,
-                    tie::label_value(&workspace)
+                    tie::label_value(&tie::kept_name(self.apply))
                 ),
             )];
         };

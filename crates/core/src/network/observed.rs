@@ -12,7 +12,7 @@ use crate::apply::Blocked;
 use crate::apply::decide::Verdict;
 use crate::owned_apply::{self, Owner, Wanted};
 use crate::standing::Pause;
-use crate::tie::{self, ApplyKey, Belongs};
+use crate::tie;
 
 /// A network as it was seen.
 #[derive(Clone, Debug)]
@@ -74,11 +74,7 @@ impl WorkspaceFacts {
     /// What counts of a Workspace, if it is that of the apply: what another one says is not about our network.
     pub fn of(workspace: &Workspace, apply: &WorkspaceTemplateApply) -> Option<Self> {
         let name = workspace.metadata.name.clone().unwrap_or_default();
-        let ours = match tie::belongs(&workspace.metadata, &ApplyKey::of(apply)) {
-            Belongs::ToUs => true,
-            Belongs::ToApply(_) => false,
-            Belongs::ToNobody => tie::reported_workspace_name(apply) == Some(&name),
-        };
+        let ours = tie::is_of(&workspace.metadata, apply);
         let status = workspace.status.clone().unwrap_or_default();
         ours.then(|| Self {
             name,

@@ -52,6 +52,7 @@ pub fn status(report: Report<'_>) -> Option<CAPTClusterStatus> {
     status.observed_generation = network.metadata.generation;
     status.failure_reason = None;
     status.failure_message = None;
+    status.conditions.retain(|entry| !type_::LEGACY.contains(&entry.type_.as_str()));
     let read = workspace.map(|workspace| outputs::read(&workspace.outputs)).unwrap_or_default();
     follow_outputs(&mut status, report, &read);
 

@@ -199,6 +199,14 @@ fn it_is_upgraded_the_way_it_was_installed(#[case] found: CustomResourceDefiniti
 }
 
 #[test]
+fn what_the_go_implementation_installed_is_migrated() {
+    let mut found = noted(&[(annotation::HELM_RELEASE, "capt")], &[(label::CONTRACT_V1BETA1, "v1beta1")]);
+    found.annotations_mut().remove(annotation::VERSION);
+    let told = compare(&wanted(), Some(&found)).fix(None, Some(&found)).unwrap();
+    assert!(told.starts_with("capt migrate from-go"), "{told}");
+}
+
+#[test]
 fn only_what_says_that_it_is_of_a_newer_capt_is_left_alone() {
     assert!(of_version(Some("99.0.0"), same).is_of_a_newer_capt());
     assert!(of_version(Some("99.0.0"), both).is_of_a_newer_capt());

@@ -78,6 +78,12 @@ pub const fn install(kinds: Option<Foreign>) -> &'static str {
 /// Upgrades a CRD the way that it was installed.
 fn upgrade(kinds: Option<Foreign>, found: Option<&CustomResourceDefinition>) -> String {
     let noted = |key: &str| found.and_then(|found| found.annotations().get(key).cloned());
+    let earlier = |found: &CustomResourceDefinition| {
+        super::version(found).is_none() && found.labels().contains_key(label::CONTRACT_V1BETA1)
+    };
+    if kinds.is_none() && found.is_some_and(earlier) {
+        return "capt migrate from-go --all-namespaces: it is of the earlier Go implementation".to_owned();
+    }
     let release = noted(annotation::HELM_RELEASE).filter(|name| is_object_name(name));
     let namespace = noted(annotation::HELM_NAMESPACE).filter(|name| is_namespace_name(name));
     if let (Some(release), Some(namespace)) = (release, namespace) {

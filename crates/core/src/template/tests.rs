@@ -124,7 +124,7 @@ fn a_valid_template_is_ready() {
 fn a_paused_template_says_so_and_keeps_its_judgement() {
     let mut template = inline("a = 1 b = 2\n");
     template.status = status(&inline("a = 1\n"), &Standing::Active, &at(60));
-    let pause = Pause { cluster: false, annotation: true };
+    let pause = Pause { cluster: false, annotation: true, moving: false };
     insta::assert_yaml_snapshot!(status(&template, &Standing::Paused(pause), &at(90)), @r#"
     observedGeneration: 4
     conditions:

@@ -8,10 +8,12 @@ mod tests;
 use capt_api::names::{Reason, annotation};
 use k8s_openapi::jiff::Timestamp;
 
+use super::handover::Move;
 use super::lock::{self, Lock, Release};
 use super::observed::{Ended, Failure, Memory, Observed, Retry, State};
 use super::schedule;
 use super::standing::Freeze;
+use super::traces::Traces;
 use crate::apply::Blocked;
 
 /// So often a plan that went stale is made again at once, and a lock is released at once.
@@ -22,10 +24,16 @@ const AT_ONCE: u32 = 3;
 pub enum Step {
     /// Nothing at all.
     Leave,
+    /// Note on it how far it has passed from Crossplane to CAPT, or back.
+    Pass(Move),
     /// Tell that its apply wants it left alone.
     Freeze(Freeze),
     /// Let go of it without a destroy.
     Abandon(Freeze),
+    /// Remove it without a destroy.
+    Drop(Freeze),
+    /// Put on record that nothing goes on any more, and tell that its apply wants it left alone.
+    Settle(Freeze),
     /// Tell that it is paused.
     Pause,
     /// Wait until its run ends.
@@ -76,6 +84,8 @@ pub enum Step {
     AwaitOthers(Vec<String>),
     /// Let go of it and leave the infrastructure alone.
     Orphan,
+    /// Leave it to Crossplane, with all that it needs.
+    HandBack,
     /// Nothing is left of the infrastructure: remove what was kept and let go.
     Finish,
     /// All is as it should be.
@@ -161,14 +171,23 @@ pub enum Concern {
     ChangedUnderneath,
     /// Somebody put an earlier state back: what was made since is not in it.
     Restored,
+    /// It was moved here from another cluster, where a run may have gone on.
+    Moved,
+    /// Crossplane has made things, and it makes everything anew.
+    MadeBefore,
 }
 
 /// Decides what to do.
 pub fn decide(seen: &Observed) -> Step {
     match seen {
         Observed::NotOurs => Step::Leave,
+        Observed::Passing(passing) => Step::Pass(*passing),
         Observed::Frozen(freeze) => Step::Freeze(freeze.clone()),
         Observed::Abandoned(freeze) => Step::Abandon(freeze.clone()),
+        Observed::LeftBehind(freeze) => Step::Drop(freeze.clone()),
+        // What was made is told, whoever paused it meanwhile: nobody else knows of it.
+        Observed::Unsettled { publishes: true, freeze: _ } => Step::Publish,
+        Observed::Unsettled { publishes: false, freeze } => Step::Settle(freeze.clone()),
         Observed::Paused => Step::Pause,
         Observed::Busy { outdated: true } => Step::Interrupt,
         Observed::Busy { outdated: false } => Step::Wait,
@@ -191,9 +210,37 @@ fn not_our_state(workspace: &str) -> Blocked {
     )
 }
 
-/// Whether there was a state that is not there now.
-fn is_state_missing(state: &State, noted: bool, memory: &Memory) -> bool {
-    *state == State::Absent && (noted || memory.applied.is_some() || memory.begun.is_some())
+/// Whether there was a state that is not there now. Where Crossplane has made something, there was one: it may be on a disk of
+/// Crossplane's own, and one without anything in it is not it.
+fn is_state_missing(state: &State, noted: bool, memory: &Memory, traces: Traces) -> bool {
+    let known = memory.applied.is_some() || memory.begun.is_some();
+    match state {
+        State::Absent => noted || known || traces.made,
+        State::Present { empty: true } => traces.made && !known,
+        State::Present { empty: false } | State::Elsewhere | State::NotOurs { .. } => false,
+    }
+}
+
+/// Why nothing goes on without the state, and where it may be.
+fn missing_state(traces: Traces, memory: &Memory, consequence: &str, otherwise: &str) -> Blocked {
+    let by_crossplane = traces.made && memory.applied.is_none() && memory.begun.is_none();
+    let what = if by_crossplane {
+        "Crossplane has made something for this Workspace, but its state is not where the ProviderConfig says"
+    } else {
+        "the state that was there is missing"
+    };
+    let how = if by_crossplane {
+        "let the ProviderConfig say where it is (if it says nothing, provider-terraform keeps it on its own disk: move it into a backend first)"
+    } else {
+        "restore it (`capt state restore`)"
+    };
+    Blocked::new(
+        Reason::StateMissing,
+        format!(
+            "{what}, {consequence}: {how}, or annotate this Workspace with {}=true to {otherwise}",
+            annotation::ACCEPT_MISSING_STATE
+        ),
+    )
 }
 
 /// What a further try after a failure depends on.

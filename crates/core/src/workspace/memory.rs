@@ -9,9 +9,16 @@ impl Memory {
     /// Outputs that were read while nothing may be changed prove nothing: what is there may differ from what goes in, and whoever
     /// permits changes later has not approved them. Outputs that are only published once more change nothing.
     #[must_use]
-    pub fn published_by(self, ended: &Ended, digest: Option<String>, may_change: bool) -> Self {
+    pub fn published_by(
+        self,
+        ended: &Ended,
+        digest: Option<String>,
+        may_change: bool,
+        workspace: &str,
+    ) -> Self {
         let is_applied = matches!(ended.result, Ending::Applied { .. });
         let known = self.begun.is_none()
+            && !self.is_of_another(workspace)
             && self.applied.as_ref().is_some_and(|known| known.fingerprint == ended.fingerprint);
         if known && !is_applied {
             return self;
@@ -22,13 +29,19 @@ impl Memory {
         }
         let applied = AppliedRecord { fingerprint: ended.fingerprint.clone(), digest, at: ended.at };
         let restored = self.restored && !is_applied;
-        Self { applied: Some(applied), begun: None, observed: None, checked_at, restored, ..self }
+        let workspace = Some(workspace.to_owned());
+        Self { applied: Some(applied), begun: None, observed: None, checked_at, restored, workspace, ..self }
     }
 
     /// What is on record once reality was compared with the Workspace, and perhaps found in line.
     #[must_use]
     pub fn confirmed_by(self, ended: &Ended, in_line: bool) -> Self {
         Self { checked_at: self.checked_at.max(Some(ended.at)), restored: self.restored && !in_line, ..self }
+    }
+
+    /// Whether it is of another Workspace than the one with this uid: of the one before a move.
+    pub fn is_of_another(&self, workspace: &str) -> bool {
+        self.workspace.as_ref().is_some_and(|known| known != workspace)
     }
 }
 

@@ -4,10 +4,12 @@ use capt_api::workspace_template_apply::{DriftPolicy, UpdatePolicy};
 use k8s_openapi::jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::handover::Move;
 use super::lock::Lock;
 use super::policy::Permissions;
 use super::protection::Protection;
 use super::standing::Freeze;
+use super::traces::Traces;
 use crate::apply::Blocked;
 
 /// A Workspace as it was seen.
@@ -15,10 +17,21 @@ use crate::apply::Blocked;
 pub enum Observed {
     /// Somebody else runs it.
     NotOurs,
+    /// It passes from Crossplane to CAPT, or back.
+    Passing(Move),
     /// Its apply says that it is to be left alone.
     Frozen(Freeze),
     /// It is being deleted, and its apply lives on elsewhere or is gone.
     Abandoned(Freeze),
+    /// Its apply lives on elsewhere and is gone from here.
+    LeftBehind(Freeze),
+    /// Its apply is paused, and an apply of Terraform has ended since.
+    Unsettled {
+        /// Who paused it.
+        freeze: Freeze,
+        /// Whether it gave outputs that are not published yet.
+        publishes: bool,
+    },
     /// Its user says that it is to be left alone.
     Paused,
     /// A run of it waits for its turn or goes on.
@@ -50,6 +63,13 @@ pub struct Active {
     pub missing_state_accepted: bool,
     /// Whether somebody put an earlier state or all of it back, and nothing was applied or seen to be in line since.
     pub restored: bool,
+    /// Whether what is on record is of the Workspace that this one was in another cluster, and nothing was applied or seen to
+    /// be in line since.
+    pub moved: bool,
+    /// What Crossplane left on it.
+    pub traces: Traces,
+    /// Whether it is to be handed back to Crossplane, and what is in the way of that.
+    pub hand_back: Option<Result<(), Blocked>>,
     /// What came of the last run.
     pub ended: Option<Ended>,
     /// Whether somebody wants to see a plan.
@@ -98,6 +118,8 @@ pub struct Deleting {
     pub state_noted: bool,
     /// Whether the user accepts that the state is missing.
     pub missing_state_accepted: bool,
+    /// What Crossplane left on it.
+    pub traces: Traces,
     /// What came of the last run.
     pub ended: Option<Ended>,
     /// Plans that the user approves.
@@ -142,6 +164,9 @@ pub struct Memory {
     /// Whether it comes from a backup, and nothing was applied or seen to be in line since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restored: bool,
+    /// The uid of the Workspace that it is of. It is another one after a move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
 }
 
 /// An apply that succeeded.

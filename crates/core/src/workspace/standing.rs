@@ -5,6 +5,7 @@ use std::fmt;
 use capt_api::names::annotation;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
+use super::handover::is_paused;
 use crate::standing::Standing as ApplyStanding;
 use crate::tie::ApplyKey;
 
@@ -17,6 +18,8 @@ pub enum Standing {
     Frozen(Freeze),
     /// It is being deleted, and its apply lives on elsewhere or is gone: it is let go without a destroy.
     Abandoned(Freeze),
+    /// Its apply is known to live on elsewhere and is gone from here: it is removed without a destroy.
+    LeftBehind(Freeze),
     /// Its user says that it is to be left alone.
     Paused,
     /// It is to be taken down.
@@ -34,6 +37,13 @@ pub enum Freeze {
     ApplyMoved(ApplyKey),
     /// Its apply is gone.
     ApplyGone(ApplyKey),
+    /// Its apply came back from another cluster and has another Workspace now.
+    Superseded {
+        /// The apply.
+        apply: ApplyKey,
+        /// Its Workspace.
+        by: String,
+    },
 }
 
 impl fmt::Display for Freeze {
@@ -45,9 +55,12 @@ impl fmt::Display for Freeze {
             }
             Self::ApplyGone(key) => write!(
                 formatter,
-                "WorkspaceTemplateApply `{key}` is gone; make it again, or remove the annotation {} to run the Workspace by itself",
+                "WorkspaceTemplateApply `{key}` is gone. If it was moved to another cluster, delete this Workspace: nothing is destroyed by that. Else make it again, or remove the annotation {} to run the Workspace by itself",
                 annotation::APPLY
             ),
+            Self::Superseded { apply, by } => {
+                write!(formatter, "WorkspaceTemplateApply `{apply}` has Workspace `{by}` now")
+            }
         }
     }
 }
@@ -60,7 +73,21 @@ pub enum Origin {
     /// This apply did.
     Apply(ApplyKey, ApplyStanding),
     /// This apply did, and it is gone.
-    Gone(ApplyKey),
+    Gone {
+        /// The apply.
+        apply: ApplyKey,
+        /// Whether it was seen to go because it lives on elsewhere. Where nobody looked, it may as well be lost.
+        moved: bool,
+    },
+    /// This apply did, and it has another Workspace now.
+    Superseded {
+        /// The apply.
+        apply: ApplyKey,
+        /// Its Workspace.
+        by: String,
+        /// Whether that one has what was kept of this: then nobody misses it.
+        keeps: bool,
+    },
     /// This apply did, and another manager looks after it.
     Unseen(ApplyKey),
 }
@@ -68,22 +95,37 @@ pub enum Origin {
 /// Whether the Workspace with this metadata, of this origin, may be run.
 ///
 /// A pause comes before a deletion: during `clusterctl move` objects are deleted while they are paused, and whoever honours
-/// the deletion destroys a live cluster. An apply that lives on elsewhere takes the Workspace's deletion with it.
+/// the deletion destroys a live cluster. An apply that lives on elsewhere takes the Workspace's deletion with it. What was left
+/// behind by a move is never destroyed, not even when its apply comes back while it goes: only an apply that is itself taken
+/// down has that done.
 pub fn standing(workspace: &ObjectMeta, origin: &Origin) -> Standing {
     let annotations = workspace.annotations.as_ref();
     let noted = |key: &str| annotations.and_then(|annotations| annotations.get(key)).map(String::as_str);
     let deleting = workspace.deletion_timestamp.is_some();
     let frozen = noted(annotation::FROZEN).is_some();
-    let paused = noted(annotation::CROSSPLANE_PAUSED) == Some("true");
+    let paused = is_paused(workspace);
     let freeze = match origin {
         Origin::Unseen(_) | Origin::Apply(_, ApplyStanding::ExternallyManaged) => return Standing::NotOurs,
-        Origin::Gone(key) => Some(Freeze::ApplyGone(key.clone())),
+        Origin::Gone { apply, moved } if *moved || frozen => {
+            let freeze = Freeze::ApplyMoved(apply.clone());
+            return if deleting { Standing::Abandoned(freeze) } else { Standing::LeftBehind(freeze) };
+        }
+        Origin::Gone { apply, moved: _ } => Some(Freeze::ApplyGone(apply.clone())),
+        Origin::Superseded { apply, by, keeps } => {
+            let freeze = Freeze::Superseded { apply: apply.clone(), by: by.clone() };
+            if (frozen || *keeps) && !deleting {
+                return Standing::LeftBehind(freeze);
+            }
+            Some(freeze)
+        }
         Origin::Apply(key, ApplyStanding::Moved) => Some(Freeze::ApplyMoved(key.clone())),
         Origin::Apply(key, ApplyStanding::Paused(_)) => {
             return Standing::Frozen(Freeze::ApplyPaused(key.clone()));
         }
-        Origin::Apply(key, ApplyStanding::Active | ApplyStanding::Deleting) => {
-            // The apply takes it back, unless it takes it down: then there is nothing to wait for.
+        // The apply takes it back.
+        Origin::Apply(key, ApplyStanding::Active) => frozen.then(|| Freeze::ApplyMoved(key.clone())),
+        // The apply takes it down: then there is nothing to wait for.
+        Origin::Apply(key, ApplyStanding::Deleting) => {
             frozen.then(|| Freeze::ApplyMoved(key.clone())).filter(|_| !deleting)
         }
         Origin::Nobody => None,
@@ -114,7 +156,19 @@ mod tests {
         Origin::Apply(key(), standing)
     }
 
-    const PAUSE: Pause = Pause { cluster: true, annotation: false };
+    fn gone(moved: bool) -> Origin {
+        Origin::Gone { apply: key(), moved }
+    }
+
+    fn superseded(keeps: bool) -> Origin {
+        Origin::Superseded { apply: key(), by: "y".to_owned(), keeps }
+    }
+
+    fn has_another() -> Freeze {
+        Freeze::Superseded { apply: key(), by: "y".to_owned() }
+    }
+
+    const PAUSE: Pause = Pause { cluster: true, annotation: false, moving: false };
     const PAUSED: (&str, &str) = (annotation::CROSSPLANE_PAUSED, "true");
     const FROZEN: (&str, &str) = (annotation::FROZEN, "true");
 
@@ -123,6 +177,7 @@ mod tests {
     #[case::by_itself_deleted(Origin::Nobody, &[], true, Standing::Deleting)]
     #[case::paused(Origin::Nobody, &[PAUSED], false, Standing::Paused)]
     #[case::not_quite_paused(Origin::Nobody, &[(annotation::CROSSPLANE_PAUSED, "false")], false, Standing::Active)]
+    #[case::paused_for_crossplane(Origin::Nobody, &[PAUSED, (annotation::HANDOVER, "taken")], false, Standing::Active)]
     #[case::pause_comes_before_deletion(Origin::Nobody, &[PAUSED], true, Standing::Paused)]
     #[case::derived(derived(ApplyStanding::Active), &[], false, Standing::Active)]
     #[case::taken_down_by_its_apply(derived(ApplyStanding::Deleting), &[], true, Standing::Deleting)]
@@ -131,9 +186,20 @@ mod tests {
     #[case::apply_paused_then_deleted(derived(ApplyStanding::Paused(PAUSE)), &[], true, Standing::Frozen(Freeze::ApplyPaused(key())))]
     #[case::moved(derived(ApplyStanding::Moved), &[], false, Standing::Frozen(Freeze::ApplyMoved(key())))]
     #[case::moved_then_deleted(derived(ApplyStanding::Moved), &[PAUSED, FROZEN], true, Standing::Abandoned(Freeze::ApplyMoved(key())))]
-    #[case::gone(Origin::Gone(key()), &[], false, Standing::Frozen(Freeze::ApplyGone(key())))]
-    #[case::gone_then_deleted(Origin::Gone(key()), &[], true, Standing::Abandoned(Freeze::ApplyGone(key())))]
+    #[case::gone(gone(false), &[], false, Standing::Frozen(Freeze::ApplyGone(key())))]
+    #[case::gone_then_deleted(gone(false), &[], true, Standing::Abandoned(Freeze::ApplyGone(key())))]
+    #[case::seen_to_be_moved(gone(true), &[], false, Standing::LeftBehind(Freeze::ApplyMoved(key())))]
+    #[case::seen_to_be_moved_then_deleted(gone(true), &[], true, Standing::Abandoned(Freeze::ApplyMoved(key())))]
+    #[case::frozen_by_a_move(gone(false), &[PAUSED, FROZEN], false, Standing::LeftBehind(Freeze::ApplyMoved(key())))]
+    #[case::frozen_by_a_move_then_deleted(gone(false), &[PAUSED, FROZEN], true, Standing::Abandoned(Freeze::ApplyMoved(key())))]
+    #[case::superseded(superseded(false), &[], false, Standing::Frozen(has_another()))]
+    #[case::superseded_and_frozen(superseded(false), &[PAUSED, FROZEN], false, Standing::LeftBehind(has_another()))]
+    #[case::superseded_by_what_has_all_of_it(superseded(true), &[], false, Standing::LeftBehind(has_another()))]
+    #[case::superseded_by_what_has_all_of_it_then_deleted(superseded(true), &[], true, Standing::Abandoned(has_another()))]
+    #[case::superseded_then_deleted(superseded(false), &[], true, Standing::Abandoned(has_another()))]
     #[case::not_taken_back_yet(derived(ApplyStanding::Active), &[PAUSED, FROZEN], false, Standing::Frozen(Freeze::ApplyMoved(key())))]
+    #[case::back_while_it_goes(derived(ApplyStanding::Active), &[PAUSED, FROZEN], true, Standing::Abandoned(Freeze::ApplyMoved(key())))]
+    #[case::back_and_paused_while_it_goes(derived(ApplyStanding::Paused(PAUSE)), &[PAUSED, FROZEN], true, Standing::Frozen(Freeze::ApplyPaused(key())))]
     #[case::back_and_taken_down(derived(ApplyStanding::Deleting), &[PAUSED, FROZEN], true, Standing::Deleting)]
     #[case::of_another_manager(Origin::Unseen(key()), &[], true, Standing::NotOurs)]
     #[case::externally_managed(derived(ApplyStanding::ExternallyManaged), &[], false, Standing::NotOurs)]

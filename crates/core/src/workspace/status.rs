@@ -84,10 +84,12 @@ pub fn status(report: Report<'_>) -> Option<WorkspaceStatus> {
     let mut status = report.workspace.status.clone().unwrap_or_default();
     let generation = report.workspace.metadata.generation;
     match report.step {
-        Step::Leave | Step::Abandon(_) | Step::Orphan | Step::Finish if report.outcome.is_ok() => {
+        Step::Leave | Step::Abandon(_) | Step::Drop(_) | Step::Orphan | Step::HandBack | Step::Finish
+            if report.outcome.is_ok() =>
+        {
             return None;
         }
-        Step::Leave => return None,
+        Step::Leave | Step::Pass(_) => return None,
         _ => {}
     }
     let mut conditions = Conditions::new(std::mem::take(&mut status.conditions), generation, report.now);
@@ -108,8 +110,15 @@ pub fn status(report: Report<'_>) -> Option<WorkspaceStatus> {
 /// What the step says about the conditions.
 fn told(conditions: &mut Conditions, report: Report<'_>) {
     match report.step {
-        Step::Leave | Step::Abandon(_) | Step::Orphan | Step::Finish | Step::ShowPreview => {}
-        Step::Freeze(freeze) => {
+        Step::Leave
+        | Step::Pass(_)
+        | Step::Abandon(_)
+        | Step::Drop(_)
+        | Step::Orphan
+        | Step::HandBack
+        | Step::Finish
+        | Step::ShowPreview => {}
+        Step::Freeze(freeze) | Step::Settle(freeze) => {
             conditions.set(type_::SYNCED, Truth::False, Reason::ReconcilePaused, &freeze.to_string());
         }
         Step::Pause => conditions.set(
@@ -165,7 +174,10 @@ fn told(conditions: &mut Conditions, report: Report<'_>) {
         }
     }
     if !report.is_preview()
-        && !matches!(report.step, Step::AwaitApproval { .. } | Step::Freeze(_) | Step::Pause)
+        && !matches!(
+            report.step,
+            Step::AwaitApproval { .. } | Step::Freeze(_) | Step::Settle(_) | Step::Pause
+        )
     {
         conditions.clear(type_::APPROVAL_REQUIRED, Reason::NothingPending);
     }
@@ -217,6 +229,8 @@ fn carry(status: &mut WorkspaceStatus, effect: &Effect, now: &Time) {
             let seen = status.at_provider.get_or_insert_with(WorkspaceObservation::default);
             seen.outputs.clone_from(outputs);
             seen.remote_source.clone_from(remote_source);
+            // Crossplane's own: the driver takes it away, so that one which is there later was written since.
+            seen.checksum = None;
             if *applied {
                 status.engine.get_or_insert_default().last_applied_time = Some(now.clone());
             }
@@ -229,7 +243,7 @@ fn fill_engine(status: &mut WorkspaceStatus, report: Report<'_>) {
     engine.run = report.run.cloned();
     engine.plan = match report.step {
         Step::AwaitApproval { .. } | Step::ReportDrift { .. } => report.plan.cloned(),
-        Step::Freeze(_) | Step::Pause => engine.plan.take(),
+        Step::Freeze(_) | Step::Settle(_) | Step::Pause => engine.plan.take(),
         _ if report.is_preview() => engine.plan.take(),
         _ => None,
     };

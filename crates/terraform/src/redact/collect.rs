@@ -23,7 +23,7 @@ pub(super) fn secrets(run: &Run) -> Vec<Vec<u8>> {
     }
     found.extend(run.hidden.iter().map(|hidden| hidden.value.expose().to_vec()));
     match &run.backend {
-        Backend::Kubernetes { kubeconfig, namespace: _, suffix: _ } => {
+        Backend::Kubernetes { kubeconfig, namespace: _, suffix: _, declared: _ } => {
             from_file(kubeconfig.expose(), &mut found);
         }
         Backend::Declared { settings } => from_file(settings.expose(), &mut found),

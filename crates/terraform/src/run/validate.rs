@@ -164,7 +164,7 @@ impl Run {
             return Err(InvalidRun::NotText { what: "an environment variable" });
         }
         match &self.backend {
-            Backend::Kubernetes { namespace, suffix, kubeconfig: _ } => {
+            Backend::Kubernetes { namespace, suffix, kubeconfig: _, declared: _ } => {
                 kubernetes_name("namespace", namespace)?;
                 kubernetes_name("suffix", suffix)
             }

@@ -14,14 +14,17 @@ use crate::run::{Backend, Run};
 /// Override files win over what a module declares.
 const OVERRIDE: &str = "zz_capt_backend_override.tf";
 
+const KUBERNETES: &str = "kubernetes";
+
 /// Writes what the backend needs beside the module, which is complete otherwise. The answer is the kind of backend that
 /// the module declares itself and keeps: a state that is there already must not be passed over.
 pub(super) fn write(workdir: &Workdir, run: &Run, tool: Tool) -> Result<Option<String>, Error> {
     let entrypoint = workdir.entrypoint(run);
     let path = entrypoint.join(OVERRIDE);
     let declared = match &run.backend {
-        Backend::Kubernetes { .. } => {
-            declared::elsewhere(&entrypoint, tool, OVERRIDE).map_err(Error::file(entrypoint))?
+        Backend::Kubernetes { declared, .. } => {
+            let found = declared::elsewhere(&entrypoint, tool, OVERRIDE).map_err(Error::file(entrypoint))?;
+            found.filter(|kind| !(*declared && kind == KUBERNETES))
         }
         Backend::Local | Backend::Declared { .. } => None,
     };
@@ -33,14 +36,14 @@ pub(super) fn write(workdir: &Workdir, run: &Run, tool: Tool) -> Result<Option<S
         Backend::Kubernetes { .. } if declared.is_some() => {
             private::remove(&path).map_err(Error::file(path))?;
         }
-        Backend::Kubernetes { namespace, suffix, kubeconfig } => {
+        Backend::Kubernetes { namespace, suffix, kubeconfig, declared: _ } => {
             put(&workdir.kubeconfig(), kubeconfig.expose())?;
             let config = quoted(&workdir.kubeconfig().to_string_lossy());
             let (namespace, suffix) = (quoted(namespace), quoted(suffix));
             put(
                 &path,
                 block(
-                    "kubernetes",
+                    KUBERNETES,
                     &[("secret_suffix", &suffix), ("namespace", &namespace), ("config_path", &config)],
                 )
                 .as_bytes(),

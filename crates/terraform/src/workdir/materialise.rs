@@ -167,7 +167,7 @@ impl Workdir {
         let configuration: Vec<&ExtraFile> =
             run.files.iter().filter(|file| is_configuration(&file.name)).collect();
         let backend = match &run.backend {
-            Backend::Kubernetes { namespace, suffix, kubeconfig: _ } => {
+            Backend::Kubernetes { namespace, suffix, kubeconfig: _, declared: _ } => {
                 json!(["kubernetes", namespace, suffix])
             }
             Backend::Local => json!(["local"]),

@@ -23,6 +23,7 @@ fn kubernetes(token: &str) -> Backend {
         namespace: "capt-system".to_owned(),
         suffix: "network".to_owned(),
         kubeconfig: Secret::from(kubeconfig),
+        declared: false,
     }
 }
 

@@ -55,6 +55,7 @@ fn backend(namespace: &str, kubeconfig: String) -> Backend {
         namespace: namespace.to_owned(),
         suffix: "cluster".to_owned(),
         kubeconfig: Secret::from(kubeconfig),
+        declared: false,
     }
 }
 

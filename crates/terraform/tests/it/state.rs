@@ -97,6 +97,7 @@ async fn the_kubernetes_backend_gets_its_kubeconfig_in_a_file() {
         namespace: "capt-system".to_owned(),
         suffix: "network".to_owned(),
         kubeconfig: Secret::from(kubeconfig),
+        declared: false,
     };
 
     let error = bed.plan(&run).await.unwrap_err();

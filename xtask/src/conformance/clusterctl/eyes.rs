@@ -12,10 +12,14 @@ use super::super::table::objects_of;
 
 const PAUSE: Duration = Duration::from_millis(200);
 /// How long anything may take that takes seconds.
-pub(super) const SOON: Duration = Duration::from_secs(60);
+pub(in crate::conformance) const SOON: Duration = Duration::from_secs(60);
 
 /// Applies an object, or only asks whether it would be taken.
-pub(super) async fn put(client: &Client, object: &Value, dry_run: bool) -> anyhow::Result<()> {
+pub(in crate::conformance) async fn put(
+    client: &Client,
+    object: &Value,
+    dry_run: bool,
+) -> anyhow::Result<()> {
     let dynamic: DynamicObject = serde_json::from_value(object.clone())?;
     let name = dynamic.metadata.name.clone().context("an object without a name")?;
     let parameters = PatchParams { dry_run, ..PatchParams::apply("somebody").force() };
@@ -25,7 +29,7 @@ pub(super) async fn put(client: &Client, object: &Value, dry_run: bool) -> anyho
 }
 
 /// An object, if it is there.
-pub(super) async fn get(
+pub(in crate::conformance) async fn get(
     client: &Client,
     api_version: &str,
     kind: &str,
@@ -39,7 +43,7 @@ pub(super) async fn get(
 }
 
 /// Looks until there is what is wanted; what is seen instead is said in an error.
-pub(super) async fn until<T>(
+pub(in crate::conformance) async fn until<T>(
     within: Duration,
     mut look: impl AsyncFnMut() -> anyhow::Result<Result<T, String>>,
 ) -> anyhow::Result<T> {
@@ -54,7 +58,7 @@ pub(super) async fn until<T>(
 }
 
 /// Whether a condition is true; what is told of it otherwise.
-pub(super) fn is_true(object: &Value, type_: &str) -> Result<(), String> {
+pub(in crate::conformance) fn is_true(object: &Value, type_: &str) -> Result<(), String> {
     let conditions = object["status"]["conditions"].as_array();
     let told = conditions.into_iter().flatten().find(|told| told["type"] == type_);
     match told {

@@ -33,7 +33,8 @@ const TEST_NAMESPACE: &str = "cert-manager-test";
 const GONE_WITHIN: Duration = Duration::from_secs(90);
 
 /// CAPT needs no bootstrap provider: it makes no machines.
-const INIT: [&str; 7] = ["init", "--infrastructure", "capt", "--control-plane", "capt", "--bootstrap", "-"];
+pub(super) const INIT: [&str; 7] =
+    ["init", "--infrastructure", "capt", "--control-plane", "capt", "--bootstrap", "-"];
 
 /// clusterctl looks whether it can make a certificate. Nobody needs one here, so that the kinds alone will do.
 pub(super) async fn pretend_that_cert_manager_is_there(server: &Server) -> anyhow::Result<()> {

@@ -106,7 +106,7 @@ pub(super) async fn add_kinds_of_terraform(client: &Client) -> anyhow::Result<()
     Ok(())
 }
 
-async fn start_home(capt: &Path, directory: &Path) -> anyhow::Result<Home> {
+pub(super) async fn start_home(capt: &Path, directory: &Path) -> anyhow::Result<Home> {
     let (capt, directory) = (capt.to_owned(), directory.to_owned());
     let start = move || Home::start(&capt, &directory.join("home"), &directory.join("home.log"));
     tokio::task::spawn_blocking(start).await?.context("starting capt up")

@@ -17,14 +17,14 @@ const WITHIN: Duration = Duration::from_secs(120);
 const NOWHERE: &str = "http://127.0.0.1:1";
 
 /// clusterctl with its configuration.
-pub(super) struct Clusterctl {
+pub(crate) struct Clusterctl {
     program: PathBuf,
     kubeconfig: Option<PathBuf>,
     directory: TempDir,
 }
 
 /// What it said.
-pub(super) struct Answer {
+pub(crate) struct Answer {
     question: String,
     succeeded: bool,
     pub(super) data: String,
@@ -32,7 +32,7 @@ pub(super) struct Answer {
 }
 
 impl Clusterctl {
-    pub(super) fn new(
+    pub(crate) fn new(
         program: &Path,
         configuration: &str,
         kubeconfig: Option<&Path>,
@@ -43,7 +43,7 @@ impl Clusterctl {
     }
 
     /// Runs it; it must succeed.
-    pub(super) async fn run(&self, arguments: &[&str]) -> anyhow::Result<Answer> {
+    pub(crate) async fn run(&self, arguments: &[&str]) -> anyhow::Result<Answer> {
         self.run_with(arguments, &[]).await
     }
 

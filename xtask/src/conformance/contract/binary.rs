@@ -36,7 +36,7 @@ pub(crate) struct ClusterApi {
 
 impl ClusterApi {
     /// Fetches what is pinned; building the program takes minutes the first time.
-    pub(crate) fn obtain(pins: &Pins) -> anyhow::Result<Self> {
+    pub(in crate::conformance) fn obtain(pins: &Pins) -> anyhow::Result<Self> {
         let module = pins.fetch(MODULE)?;
         let pinned = go::pin(PART, MODULE)?;
         ensure!(

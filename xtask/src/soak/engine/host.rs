@@ -1,20 +1,18 @@
 //! What is ended at random, and what it runs on.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
-use capt_api::crd::{Foreign, foreign, own};
-use capt_controller::install::{Kinds, install};
-use capt_local::{ControlPlane, ControlPlaneOptions, Helper, Parts, Progress};
+use anyhow::Context;
+use capt_local::ControlPlane;
 use capt_testkit::home::{Home, processes_in, signal, wait};
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
+use kube::Client;
 use rustix::process::Signal;
 
+use super::super::management::{client, control_plane, manager, prepare};
 use super::{Subject, tainted};
 
 /// What stopping may take: running applies finish what they began.
@@ -41,7 +39,7 @@ impl Host {
                 let kubeconfig = place.join("kubeconfig");
                 fs::write(&kubeconfig, control_plane.kubeconfig())?;
                 prepare(&client(&kubeconfig).await?).await?;
-                let child = manager(capt, place, &kubeconfig)?;
+                let child = manager(capt, place, &kubeconfig, None)?;
                 Kind::Manager { child, kubeconfig, _control_plane: Box::new(control_plane) }
             }
             Subject::Home => Kind::Home(home(capt, place, &[])?),
@@ -93,7 +91,7 @@ impl Host {
         match &mut self.kind {
             Kind::Manager { child, kubeconfig, .. } => {
                 tainted::collect(&client(kubeconfig).await?, &directory, excused).await?;
-                *child = manager(&self.capt, &self.place, kubeconfig)?;
+                *child = manager(&self.capt, &self.place, kubeconfig, None)?;
             }
             Kind::Home(old) => {
                 if ended_by != Signal::KILL {
@@ -129,49 +127,6 @@ impl Drop for Host {
     }
 }
 
-fn manager(capt: &Path, place: &Path, kubeconfig: &Path) -> anyhow::Result<Child> {
-    let messages = File::options().append(true).create(true).open(place.join("messages"))?;
-    let mut command = Command::new(capt);
-    command.args(["manager", "--engine", "process", "--leader-elect=false", "--diagnostics-address", "none"]);
-    command.arg("--kubeconfig").arg(kubeconfig).arg("--terraform-directory").arg(place.join("terraform"));
-    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(messages).spawn();
-    child.context("starting `capt manager`")
-}
-
 fn home(capt: &Path, place: &Path, arguments: &[&str]) -> anyhow::Result<Home> {
     Ok(Home::start_with(capt, &place.join("home"), &place.join("messages"), arguments)?)
-}
-
-async fn control_plane(directory: &Path) -> anyhow::Result<ControlPlane> {
-    let directory = directory.to_owned();
-    tokio::task::spawn_blocking(move || {
-        let progress = Progress::stderr();
-        let parts = Parts::find(&progress)?;
-        let options = ControlPlaneOptions {
-            durable: false,
-            ..ControlPlaneOptions::new(directory, Helper::current_exe()?)
-        };
-        Ok(ControlPlane::start(&parts, &options, &progress)?)
-    })
-    .await?
-}
-
-/// Installs what `capt up` would install.
-async fn prepare(client: &Client) -> anyhow::Result<()> {
-    install(client, Kinds::Own, &own()).await?;
-    for kinds in [Foreign::Terraform, Foreign::ClusterApi] {
-        install(client, Kinds::Foreign, &foreign(kinds)).await?;
-    }
-    let namespaces: kube::Api<k8s_openapi::api::core::v1::Namespace> = kube::Api::all(client.clone());
-    let namespace = serde_json::from_value(serde_json::json!({ "metadata": { "name": "capt-system" } }))?;
-    match namespaces.create(&kube::api::PostParams::default(), &namespace).await {
-        Ok(_) => Ok(()),
-        Err(error) => bail!("making the namespace of the manager: {error}"),
-    }
-}
-
-async fn client(kubeconfig: &Path) -> anyhow::Result<Client> {
-    let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
-    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-    Ok(Client::try_from(config)?)
 }

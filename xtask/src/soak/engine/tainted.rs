@@ -18,7 +18,7 @@ const KEY: &str = "tfstate";
 const ERRORED: &str = "errored.tfstate";
 
 /// A state that a Secret holds.
-pub(super) fn unpack(secret: &Secret) -> Option<Value> {
+pub(in crate::soak) fn unpack(secret: &Secret) -> Option<Value> {
     let packed = secret.data.as_ref()?.get(KEY)?;
     let mut text = String::new();
     GzDecoder::new(packed.0.as_slice()).read_to_string(&mut text).ok()?;
@@ -26,7 +26,7 @@ pub(super) fn unpack(secret: &Secret) -> Option<Value> {
 }
 
 /// `<number>/<id>` of every resource of a state, and whether it is tainted.
-pub(super) fn resources(state: &Value) -> Vec<(String, bool)> {
+pub(in crate::soak) fn resources(state: &Value) -> Vec<(String, bool)> {
     let all = state["resources"].as_array().into_iter().flatten();
     let instances = all.flat_map(|resource| resource["instances"].as_array().into_iter().flatten());
     instances

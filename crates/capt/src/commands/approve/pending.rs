@@ -113,9 +113,10 @@ pub(super) fn plan_hash(workspace: &Workspace) -> Option<String> {
 pub(super) fn digest(apply: &WorkspaceTemplateApply) -> Option<&str> {
     let pending = apply.status.as_ref().and_then(|status| status.pending_digest.as_deref());
     match apply.spec.update_policy {
-        UpdatePolicy::Approve => pending,
+        // Of an automatic apply only what a Workspace would lose that was taken over waits.
+        UpdatePolicy::Automatic | UpdatePolicy::Approve => pending,
         // What is pinned waits for another policy, not for an approval.
-        UpdatePolicy::Automatic | UpdatePolicy::Pinned => None,
+        UpdatePolicy::Pinned => None,
     }
 }
 

@@ -5,6 +5,7 @@ mod live;
 mod manifests;
 mod render;
 mod sources;
+mod takeover;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -26,6 +27,8 @@ use super::ask::{self, Content};
 use crate::commands::target::Subject;
 use crate::exit::ExitWith;
 use crate::printer::Printer;
+
+pub(in crate::commands) use takeover::{Takeover, takeover_of};
 
 /// How manifests are looked at.
 pub(super) struct Options {
@@ -172,8 +175,13 @@ impl Looking<'_> {
             difference.remarks.push(remark);
         }
         let asks = difference.change == Change::Update && apply.is_none();
-        let made =
-            || Rendered { spec: wanted.spec.clone(), values: None, unknown: Vec::new(), remarks: Vec::new() };
+        let made = || Rendered {
+            spec: wanted.spec.clone(),
+            whole: serde_json::json!(wanted.spec),
+            values: None,
+            unknown: Vec::new(),
+            remarks: Vec::new(),
+        };
         Prospect { difference, candidate: asks.then(made) }
     }
 

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use capt_api::addon_stack::{Removal, StepState, StepStatus};
 use capt_api::names::{Reason, finalizer};
-use capt_api::{AddonStackBinding, Cluster};
+use capt_api::{AddonStack, AddonStackBinding, Cluster};
 use capt_core::addon::names;
 use capt_core::addon::pace;
 use capt_core::addon::status::Whole;
 use capt_core::apply::Blocked;
 use capt_core::manifest::ObjectKey;
+use capt_core::name::is_object_name;
 use kube::{Api, ResourceExt};
 use tracing::info;
 
@@ -23,6 +24,23 @@ use crate::error::Error;
 use crate::index::Name;
 use crate::workload::{Unavailable, Workload};
 use crate::write;
+
+/// Whether the Cluster or the stack of a binding does not exist. During a move the watch may show a binding before them; they
+/// bring it up when they are seen.
+pub(super) async fn is_orphan(binding: &AddonStackBinding, context: &Context) -> Result<bool, Error> {
+    let namespace = binding.namespace().unwrap_or_default();
+    let (cluster, stack) = (&binding.spec.cluster_name, &binding.spec.stack_name);
+    if !is_object_name(cluster) || !is_object_name(stack) {
+        return Ok(true);
+    }
+    let doing = format!("looking for what AddonStackBinding `{}` is of", binding.name_any());
+    let clusters: Api<Cluster> = Api::namespaced(context.client.clone(), &namespace);
+    if clusters.get_metadata_opt(cluster).await.map_err(Error::api(&doing))?.is_none() {
+        return Ok(true);
+    }
+    let stacks: Api<AddonStack> = Api::namespaced(context.client.clone(), &namespace);
+    Ok(stacks.get_metadata_opt(stack).await.map_err(Error::api(doing))?.is_none())
+}
 
 /// Deletes a binding that nobody asks for any more.
 pub(super) async fn delete_itself(binding: &AddonStackBinding, context: &Context) -> Result<(), Error> {

@@ -1,14 +1,19 @@
 //! Lets go of a Workspace.
 
+use capt_api::Workspace;
 use capt_api::names::{Reason, annotation, finalizer};
 use capt_core::apply::Blocked;
-use kube::ResourceExt;
+use capt_core::workspace::standing::Freeze;
+use capt_core::workspace::status::Effect;
+use kube::{Api, ResourceExt};
 use serde_json::json;
 use tracing::info;
 
 use super::{Acting, Done};
 use crate::error::Error;
+use crate::workspace::place::Place;
 use crate::workspace::{candidate, connection_secret, plan_text, preview, snapshot, state};
+use crate::write;
 
 impl Acting<'_> {
     /// Nothing of the infrastructure is left. What is known of it goes first, what would be missed last.
@@ -62,16 +67,45 @@ impl Acting<'_> {
         self.let_go().await
     }
 
-    /// The apply lives on elsewhere, or is gone: whatever is left here is not ours to destroy.
-    pub(super) async fn abandon(&self) -> Result<Done, Error> {
-        state::let_go(&self.context.client, self.place).await?;
-        self.terraform.records.remove(&self.context.client, self.place).await?;
+    /// The apply lives on elsewhere, or is gone: whatever is left here is not ours to destroy. What is kept moves with its
+    /// apply, and is that one's where it came back.
+    pub(super) async fn abandon(&self, freeze: &Freeze) -> Result<Done, Error> {
+        match freeze {
+            Freeze::ApplyMoved(_) | Freeze::Superseded { .. } | Freeze::ApplyPaused(_) => {}
+            Freeze::ApplyGone(_) => {
+                state::let_go(&self.context.client, self.place).await?;
+                self.terraform.records.remove(&self.context.client, self.place).await?;
+            }
+        }
         self.let_go().await
     }
 
+    /// The apply lives on elsewhere: nobody needs the Workspace here any more. It is let go when it is seen to be deleted.
+    pub(super) async fn drop_workspace(&self) -> Result<Done, Error> {
+        let (name, uid) = (&self.place.workspace, self.workspace.uid());
+        let workspaces: Api<Workspace> = Api::all(self.context.client.clone());
+        write::delete(&workspaces, name, uid, &format!("removing Workspace `{name}`, which was moved"))
+            .await?;
+        info!(
+            workspace = name,
+            "removed the Workspace: its apply was moved to another cluster, nothing is destroyed"
+        );
+        Ok(Done::Told(Effect::Nothing))
+    }
+
+    /// Terraform's access to where the state is, and to where everything else is kept.
+    pub(super) async fn give_up_access(&self) -> Result<(), Error> {
+        let (client, options) = (&self.context.client, &self.terraform.options);
+        let Place { namespace, state, .. } = self.place;
+        self.terraform.access.give_up(client, options, &state.namespace).await?;
+        if *namespace != state.namespace {
+            self.terraform.access.give_up(client, options, namespace).await?;
+        }
+        Ok(())
+    }
+
     async fn let_go(&self) -> Result<Done, Error> {
-        let options = &self.terraform.options;
-        self.terraform.access.give_up(&self.context.client, options, &self.place.namespace).await?;
+        self.give_up_access().await?;
         let (held, rest): (Vec<_>, Vec<_>) =
             self.workspace.finalizers().iter().partition(|entry| *entry == finalizer::MANAGED_RESOURCE);
         if !held.is_empty() {

@@ -15,7 +15,7 @@ use tracing::warn;
 
 use super::{Acting, Done};
 use crate::error::Error;
-use crate::workspace::{connection_secret, state};
+use crate::workspace::{connection_secret, handover, state};
 
 /// What a Workspace may have besides its metadata and conditions; the API server's store takes 1.5 MiB.
 const LARGEST: usize = 1_400_000;
@@ -59,7 +59,8 @@ impl Acting<'_> {
         }
         let may_change =
             policy::permissions(&self.workspace.spec).is_ok_and(|permissions| permissions.update);
-        let memory = before.clone().published_by(&over.ended, over.digest.clone(), may_change);
+        let uid = &self.place.workspace_uid;
+        let memory = before.clone().published_by(&over.ended, over.digest.clone(), may_change, uid);
         let memory =
             Memory { published, elsewhere: over.elsewhere.clone().or(memory.elsewhere.clone()), ..memory };
         let lock = self.provider_lock();
@@ -67,7 +68,8 @@ impl Acting<'_> {
         let inputs = inputs
             .filter(|it| self.seen.record.kept.as_ref() != Some(&it.fingerprint))
             .map(|it| (&it.run, it.fingerprint.as_str()));
-        self.save(&memory, inputs, lock.as_deref()).await?;
+        self.save(&memory, inputs, lock.as_deref(), false).await?;
+        handover::forget_crossplane(client, self.workspace).await?;
         if self.workspace.annotations().contains_key(annotation::ACCEPT_MISSING_STATE) {
             // It was meant for the state that is there again.
             let patch = json!({ "metadata": { "annotations": { annotation::ACCEPT_MISSING_STATE: null } } });

@@ -1,6 +1,6 @@
 //! The lock on a state, as Terraform's kubernetes backend takes it: a Lease without an end.
 
-use capt_api::names::{STATE_SUFFIX, annotation, label};
+use capt_api::names::{annotation, label};
 use capt_core::digest::short_digest;
 use capt_core::workspace::lock::machine;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
@@ -144,7 +144,7 @@ impl StateOf {
             (label::MANAGED_BY, "terraform"),
             (label::TERRAFORM_STATE, "true"),
             (label::TERRAFORM_STATE_WORKSPACE, &self.place.terraform_workspace),
-            (label::TERRAFORM_STATE_SUFFIX, STATE_SUFFIX),
+            (label::TERRAFORM_STATE_SUFFIX, self.place.state.suffix.as_str()),
         ];
         let (lock, text) = self.sign(holder);
         let lease = Lease {
@@ -189,7 +189,7 @@ impl StateOf {
     }
 
     fn leases(&self) -> Api<Lease> {
-        Api::namespaced(self.client.clone(), &self.place.namespace)
+        Api::namespaced(self.client.clone(), &self.place.state.namespace)
     }
 
     fn lease(&self) -> String {

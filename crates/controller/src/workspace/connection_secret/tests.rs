@@ -42,8 +42,10 @@ fn controller(kind: &str, name: &str) -> Value {
 fn a_secret_of_somebody_else_is_refused(#[case] secret: Value, #[case] why: &str) {
     let place = Place {
         namespace: "a".to_owned(),
+        state: capt_core::workspace::backend::StatePlace::ours("a"),
         terraform_workspace: "demo".to_owned(),
         workspace: "demo".to_owned(),
+        kept_as: "demo".to_owned(),
         workspace_uid: "1".to_owned(),
         apply: None,
     };
@@ -67,7 +69,7 @@ async fn a_refused_secret_is_neither_written_nor_removed() {
     let written = write(&stage.client, &place, &target, &outputs(&[("a", "1")])).await.unwrap();
     assert_eq!(written.unwrap_err().reason, Reason::SecretNotOwned);
     let seen = look(&stage.client, &place, Some(&target), None).await.unwrap();
-    assert!(matches!(seen, Connection::Refused(_)));
+    assert!(matches!(seen.connection, Connection::Refused(_)));
     remove(&stage.client, &place, &target).await.unwrap();
 
     assert_eq!(stage.secrets().get("outputs").await.unwrap(), foreign);
@@ -133,9 +135,9 @@ async fn outputs_are_exact_and_names_that_cannot_be_keys_are_told() {
     assert_eq!(secret.type_.as_deref(), Some(CONNECTION_SECRET_TYPE));
     let owners: Vec<_> =
         secret.owner_references().iter().map(|owner| (owner.kind.as_str(), owner.controller)).collect();
-    assert_eq!(owners, [("Workspace", Some(true)), ("WorkspaceTemplateApply", Some(false))]);
+    assert_eq!(owners, [("WorkspaceTemplateApply", Some(false))]);
     let seen = look(&stage.client, &place, Some(&target), Some(&published.digest)).await.unwrap();
-    assert_eq!(seen, Connection::Complete);
+    assert_eq!((seen.connection, seen.lacks), (Connection::Complete, None));
 
     remove(&stage.client, &place, &target).await.unwrap();
     assert!(stage.secrets().get_opt("outputs").await.unwrap().is_none());
@@ -145,8 +147,9 @@ async fn outputs_are_exact_and_names_that_cannot_be_keys_are_told() {
 async fn no_outputs_are_published_too_and_written_once() {
     let (stage, place) = set().await;
     let target = target(&stage);
-    assert_eq!(look(&stage.client, &place, None, None).await.unwrap(), Connection::NotWanted);
-    assert_eq!(look(&stage.client, &place, Some(&target), None).await.unwrap(), Connection::Incomplete);
+    assert_eq!(look(&stage.client, &place, None, None).await.unwrap().connection, Connection::NotWanted);
+    let seen = look(&stage.client, &place, Some(&target), None).await.unwrap();
+    assert_eq!(seen.connection, Connection::Incomplete);
 
     let published = write(&stage.client, &place, &target, &outputs(&[])).await.unwrap().unwrap();
     let first = stage.secrets().get("outputs").await.unwrap();
@@ -155,7 +158,7 @@ async fn no_outputs_are_published_too_and_written_once() {
     assert_eq!(again, published);
     assert_eq!(stage.secrets().get("outputs").await.unwrap().resource_version(), first.resource_version());
     let seen = look(&stage.client, &place, Some(&target), Some(&published.digest)).await.unwrap();
-    assert_eq!(seen, Connection::Complete);
+    assert_eq!(seen.connection, Connection::Complete);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -175,7 +178,7 @@ async fn what_is_no_output_leaves_whoever_wrote_it() {
     assert_eq!(data.keys().collect::<Vec<_>>(), ["new", "same"]);
     assert_eq!(data["same"].0, b"2");
     let seen = look(&stage.client, &place, Some(&target), Some(&published.digest)).await.unwrap();
-    assert_eq!(seen, Connection::Complete);
+    assert_eq!(seen.connection, Connection::Complete);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -188,7 +191,7 @@ async fn what_somebody_changed_is_noticed() {
 
     let seen = look(&stage.client, &place, Some(&target), Some(&published.digest)).await.unwrap();
 
-    assert_eq!(seen, Connection::Incomplete);
+    assert_eq!(seen.connection, Connection::Incomplete);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -207,7 +210,8 @@ async fn after_a_restore_and_after_crossplane_the_secret_is_owned_anew() {
             "stringData": { "of-crossplane": "x" },
         }))
         .await;
-    assert_eq!(look(&stage.client, &place, Some(&target), None).await.unwrap(), Connection::Incomplete);
+    let seen = look(&stage.client, &place, Some(&target), None).await.unwrap();
+    assert_eq!(seen.connection, Connection::Incomplete);
 
     // Garbage collection has seen an owner that is not there and may write at the same time.
     let written = eventually("the new owner", async || {
@@ -217,8 +221,33 @@ async fn after_a_restore_and_after_crossplane_the_secret_is_owned_anew() {
 
     let secret = stage.secrets().get("outputs").await.unwrap();
     let uids: Vec<_> = secret.owner_references().iter().map(|owner| owner.uid.as_str()).collect();
-    assert_eq!(uids, [place.workspace_uid.as_str(), &place.apply.as_ref().unwrap().uid]);
+    assert_eq!(uids, [&place.apply.as_ref().unwrap().uid]);
     assert_eq!(secret.data.unwrap().keys().collect::<Vec<_>>(), ["a"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_as_it_was_owned_before_is_owned_anew_without_a_run() {
+    let (stage, place) = set().await;
+    let target = target(&stage);
+    let published = write(&stage.client, &place, &target, &outputs(&[("a", "1")])).await.unwrap().unwrap();
+    // As earlier versions had it: `clusterctl move` left it behind.
+    let owners = json!([
+        { "apiVersion": "tf.upbound.io/v1beta1", "kind": "Workspace", "name": place.workspace,
+            "uid": place.workspace_uid, "controller": true },
+        wanted(&place, &target).owner_references.unwrap()[0],
+    ]);
+    let patch = Patch::Merge(json!({ "metadata": { "ownerReferences": owners } }));
+    stage.secrets().patch("outputs", &PatchParams::default(), &patch).await.unwrap();
+
+    let seen = look(&stage.client, &place, Some(&target), Some(&published.digest)).await.unwrap();
+    assert_eq!(seen.connection, Connection::Complete);
+    own(&stage.client, &target, &seen.lacks.unwrap()).await.unwrap();
+
+    let secret = stage.secrets().get("outputs").await.unwrap();
+    let kinds: Vec<_> = secret.owner_references().iter().map(|owner| owner.kind.as_str()).collect();
+    assert_eq!(kinds, ["WorkspaceTemplateApply"]);
+    let seen = look(&stage.client, &place, Some(&target), Some(&published.digest)).await.unwrap();
+    assert_eq!(seen.lacks, None);
 }
 
 #[tokio::test(flavor = "multi_thread")]

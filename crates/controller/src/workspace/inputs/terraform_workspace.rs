@@ -45,6 +45,7 @@ mod tests {
             namespace: "a".to_owned(),
             suffix: "capt".to_owned(),
             kubeconfig: Secret::default(),
+            declared: false,
         }
     }
 

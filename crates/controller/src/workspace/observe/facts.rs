@@ -5,6 +5,7 @@ use capt_api::names::{annotation, finalizer};
 use capt_core::apply::Blocked;
 use capt_core::workspace::observed::{Active, Connection, Deleting, Ended, Inputs, Preview, State};
 use capt_core::workspace::policy;
+use capt_core::workspace::traces::Traces;
 use k8s_openapi::jiff::Timestamp;
 use kube::ResourceExt;
 
@@ -23,6 +24,8 @@ pub(super) struct Facts<'reconcile> {
     pub(super) ended: Option<Ended>,
     pub(super) requested: bool,
     pub(super) restored: bool,
+    pub(super) traces: Traces,
+    pub(super) hand_back: Option<Result<(), Blocked>>,
     pub(super) preview: Preview,
     pub(super) now: Timestamp,
 }
@@ -40,6 +43,9 @@ impl Facts<'_> {
             state: self.state,
             state_noted: self.state_noted,
             restored: self.restored,
+            moved: self.record.memory.is_of_another(&self.workspace.uid().unwrap_or_default()),
+            traces: self.traces,
+            hand_back: self.hand_back,
             ended: self.ended,
             preview: self.preview,
             connection,
@@ -67,6 +73,7 @@ impl Facts<'_> {
             memory: self.record.memory.clone(),
             state: self.state,
             state_noted: self.state_noted,
+            traces: self.traces,
             ended: self.ended,
             approvals: self.wishes.approvals,
             now: self.now,

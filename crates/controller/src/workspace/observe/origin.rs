@@ -1,6 +1,6 @@
 //! Where a Workspace comes from.
 
-use capt_api::names::label;
+use capt_api::names::{annotation, label};
 use capt_api::{Workspace, WorkspaceTemplateApply};
 use capt_core::name::{is_namespace_name, is_object_name};
 use capt_core::standing::{cluster_name, standing};
@@ -59,6 +59,11 @@ pub(in crate::workspace) async fn find(
     let uid = workspace.labels().get(label::APPLY_UID).cloned().unwrap_or_default();
     let apply = context.applies.get(Some(&key.namespace), &key.name);
     let origin = match &apply {
+        Some(apply) if tie::workspace_name(apply) != workspace.name_any() => {
+            let kept_as = workspace.annotations().get(annotation::KEPT_AS).cloned();
+            let keeps = tie::kept_name(apply) == kept_as.unwrap_or_else(|| workspace.name_any());
+            Origin::Superseded { apply: key.clone(), by: tie::workspace_name(apply), keeps }
+        }
         Some(apply) => {
             if let Some(cluster) = cluster_name(&apply.metadata) {
                 notes.on(Dependency::Cluster(Name::new(&key.namespace, cluster)));
@@ -66,7 +71,9 @@ pub(in crate::workspace) async fn find(
             let cluster = context.cluster_of(&apply.metadata);
             Origin::Apply(key.clone(), standing(&apply.metadata, cluster.as_deref()))
         }
-        None if is_gone(&key, context).await? => Origin::Gone(key.clone()),
+        None if is_gone(&key, context).await? => {
+            Origin::Gone { moved: context.moved.contains(&key, &uid), apply: key.clone() }
+        }
         None => Origin::Unseen(key.clone()),
     };
     Ok(Source { origin, ours: true, apply, key: Some(key), uid })

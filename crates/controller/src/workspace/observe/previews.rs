@@ -94,6 +94,6 @@ async fn other_content(
     };
     let mut changed = workspace.clone();
     changed.spec.for_provider = for_provider;
-    let resolved = resolve(&changed, place, record, notes, context, terraform).await?;
+    let (resolved, _) = resolve(&changed, place, record, notes, context, terraform).await?;
     Ok(resolved.and_then(|resolved| candidate::aside(resolved, place, &record.memory)))
 }

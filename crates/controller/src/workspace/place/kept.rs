@@ -45,9 +45,9 @@ impl Role {
 }
 
 impl Place {
-    /// The Workspace's name where there is less room than for an object's name.
+    /// The name that what is kept goes by, where there is less room than for an object's name.
     pub(in crate::workspace) fn short_name(&self) -> String {
-        tie::label_value(&self.workspace)
+        tie::label_value(&self.kept_as)
     }
 
     /// The labels that tell whose an object is and what for.
@@ -84,7 +84,7 @@ impl Place {
         ObjectMeta {
             name: Some(name.to_owned()),
             labels: Some(self.labels(role)),
-            annotations: Some(BTreeMap::from([(annotation::WORKSPACE.to_owned(), self.workspace.clone())])),
+            annotations: Some(BTreeMap::from([(annotation::WORKSPACE.to_owned(), self.kept_as.clone())])),
             owner_references: self.owner(&self.namespace).map(|owner| vec![owner]),
             ..ObjectMeta::default()
         }
@@ -92,7 +92,7 @@ impl Place {
 
     /// Whether CAPT made an object for this Workspace. A uid that changed (restore, move) does not matter.
     pub(in crate::workspace) fn made(&self, object: &ObjectMeta) -> bool {
-        is_ours(object) && names(object) == Some(&self.workspace)
+        is_ours(object) && names(object) == Some(&self.kept_as)
     }
 }
 

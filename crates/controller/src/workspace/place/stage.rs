@@ -6,6 +6,7 @@ use std::io::Write as _;
 use capt_api::crd::{Foreign, foreign, own};
 use capt_api::{Workspace, WorkspaceTemplateApply};
 use capt_core::tie::ApplyKey;
+use capt_core::workspace::backend::StatePlace;
 use capt_testkit::{TestCluster, eventually};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -67,8 +68,10 @@ impl Stage {
     pub(in crate::workspace) fn bare(&self, workspace: &str) -> Place {
         Place {
             namespace: self.namespace.clone(),
+            state: StatePlace::ours(&self.namespace),
             terraform_workspace: workspace.to_owned(),
             workspace: workspace.to_owned(),
+            kept_as: workspace.to_owned(),
             workspace_uid: "uid-of-nobody".to_owned(),
             apply: None,
         }
@@ -77,6 +80,7 @@ impl Stage {
     /// Makes a Workspace, whose name no other test uses, for the place.
     pub(in crate::workspace) async fn workspace(&self, place: &mut Place) -> Workspace {
         place.workspace = format!("{}-{}", self.namespace, place.workspace);
+        place.kept_as.clone_from(&place.workspace);
         let workspace: Workspace = serde_json::from_value(json!({
             "apiVersion": "tf.upbound.io/v1beta1", "kind": "Workspace",
             "metadata": { "name": place.workspace },

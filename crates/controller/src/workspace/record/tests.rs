@@ -37,6 +37,7 @@ fn run(source: Source) -> Run {
             namespace: "a".to_owned(),
             suffix: "capt".to_owned(),
             kubeconfig: Hidden::from("token"),
+            declared: false,
         },
         locking: Locking::default(),
         limits: Limits::default(),
@@ -85,7 +86,7 @@ async fn a_secret_of_somebody_else_is_named_and_left_alone(#[case] metadata: Val
 
     let error = records.load(&stage.client, &place).await.unwrap_err();
     assert!(error.sentence().contains(&format!("{}/{NAME}", stage.namespace)), "{}", error.sentence());
-    assert!(records.save(&stage.client, &place, &memory("a"), None, None, &[]).await.is_err());
+    assert!(records.save(&stage.client, &place, &memory("a"), None, None, &[], false).await.is_err());
     assert!(records.inputs(&stage.client, &place, somewhere().path()).await.is_err());
     records.remove(&stage.client, &place).await.unwrap();
 
@@ -106,7 +107,7 @@ async fn what_is_broken_counts_as_not_there_and_is_replaced(#[case] data: Value)
 
     assert_eq!(records.load(&stage.client, &place).await.unwrap(), Record::default());
     assert_eq!(records.inputs(&stage.client, &place, somewhere().path()).await.unwrap(), None);
-    records.save(&stage.client, &place, &memory("a"), None, None, &[]).await.unwrap();
+    records.save(&stage.client, &place, &memory("a"), None, None, &[], false).await.unwrap();
 
     let again = Records::default().load(&stage.client, &place).await.unwrap();
     assert_eq!(again.memory, memory("a"));
@@ -139,7 +140,7 @@ async fn a_record_survives_a_restart_and_its_namespace() {
     let records = Records::default();
     let run = run(inline("# module"));
     let saved = records
-        .save(&stage.client, &place, &memory("a"), Some((&run, "a")), Some("lock"), &[])
+        .save(&stage.client, &place, &memory("a"), Some((&run, "a")), Some("lock"), &[], false)
         .await
         .unwrap();
     assert!(!saved.too_large);
@@ -148,12 +149,17 @@ async fn a_record_survives_a_restart_and_its_namespace() {
     let records = Records::default();
     let record = records.load(&stage.client, &place).await.unwrap();
     let inputs = records.inputs(&stage.client, &place, somewhere().path()).await.unwrap().unwrap();
-    records.save(&stage.client, &place, &memory("b"), None, None, &[]).await.unwrap();
+    records.save(&stage.client, &place, &memory("b"), None, None, &[], false).await.unwrap();
 
     let kept = Some("a".to_owned());
     assert_eq!(
         record,
-        Record { memory: memory("a"), kept: kept.clone(), provider_lock: Some("lock".to_owned()) }
+        Record {
+            memory: memory("a"),
+            kept: kept.clone(),
+            provider_lock: Some("lock".to_owned()),
+            blocks_move: false
+        }
     );
     assert_eq!(inputs.source, run.source);
     assert_eq!(inputs.identity.as_str(), place.workspace_uid);
@@ -175,7 +181,7 @@ async fn nothing_is_written_when_nothing_is_new() {
     let run = run(inline("# module"));
     let save = async || {
         records
-            .save(&stage.client, &place, &memory("a"), Some((&run, "a")), Some("lock"), &[])
+            .save(&stage.client, &place, &memory("a"), Some((&run, "a")), Some("lock"), &[], false)
             .await
             .unwrap();
         stage.secrets().get(NAME).await.unwrap().resource_version()
@@ -189,13 +195,15 @@ async fn inputs_that_are_too_large_are_not_kept_but_the_memory_is() {
     let place = stage.bare("demo");
     let records = Records::default();
     let small = run(inline("# module"));
-    records.save(&stage.client, &place, &memory("a"), Some((&small, "a")), None, &[]).await.unwrap();
+    records.save(&stage.client, &place, &memory("a"), Some((&small, "a")), None, &[], false).await.unwrap();
     let mut large = run(inline("# module"));
     let content = Hidden::new(noise(LARGEST_INPUTS));
     large.variables = vec![VariableFile { format: Format::Hcl, sensitive: true, content }];
 
-    let saved =
-        records.save(&stage.client, &place, &memory("b"), Some((&large, "b")), None, &[]).await.unwrap();
+    let saved = records
+        .save(&stage.client, &place, &memory("b"), Some((&large, "b")), None, &[], false)
+        .await
+        .unwrap();
 
     assert!(saved.too_large);
     let record = Records::default().load(&stage.client, &place).await.unwrap();
@@ -214,8 +222,10 @@ async fn the_largest_that_is_kept_fits() {
     let lock = "x".repeat(LARGEST_LOCK);
     let (place, records) = (stage.bare("demo"), Records::default());
 
-    let saved =
-        records.save(&stage.client, &place, &memory("a"), Some((&run, "a")), Some(&lock), &[]).await.unwrap();
+    let saved = records
+        .save(&stage.client, &place, &memory("a"), Some((&run, "a")), Some(&lock), &[], false)
+        .await
+        .unwrap();
     assert!(!saved.too_large);
     fs::remove_file(&path).unwrap();
     let inputs = records.inputs(&stage.client, &place, directory.path()).await.unwrap().unwrap();
@@ -230,7 +240,7 @@ async fn an_archive_that_is_gone_is_not_kept() {
     let stage = Stage::set(state::rules()).await;
     let run = run(Source::Archive { path: somewhere().path().join("gone") });
     let saved = Records::default()
-        .save(&stage.client, &stage.bare("demo"), &memory("a"), Some((&run, "a")), None, &[])
+        .save(&stage.client, &stage.bare("demo"), &memory("a"), Some((&run, "a")), None, &[], false)
         .await
         .unwrap();
     assert!(saved.too_large);
@@ -242,13 +252,13 @@ async fn what_another_manager_wrote_is_not_overwritten() {
     let place = stage.bare("demo");
     let (one, other) = (Records::default(), Records::default());
     one.load(&stage.client, &place).await.unwrap();
-    other.save(&stage.client, &place, &memory("other"), None, None, &[]).await.unwrap();
+    other.save(&stage.client, &place, &memory("other"), None, None, &[], false).await.unwrap();
 
-    assert!(one.save(&stage.client, &place, &memory("one"), None, None, &[]).await.is_err());
+    assert!(one.save(&stage.client, &place, &memory("one"), None, None, &[], false).await.is_err());
     assert_eq!(one.load(&stage.client, &place).await.unwrap().memory, memory("other"));
-    one.save(&stage.client, &place, &memory("one"), None, None, &[]).await.unwrap();
+    one.save(&stage.client, &place, &memory("one"), None, None, &[], false).await.unwrap();
 
-    assert!(other.save(&stage.client, &place, &memory("again"), None, None, &[]).await.is_err());
+    assert!(other.save(&stage.client, &place, &memory("again"), None, None, &[], false).await.is_err());
     assert_eq!(other.load(&stage.client, &place).await.unwrap().memory, memory("one"));
 }
 
@@ -258,13 +268,15 @@ async fn nothing_can_be_kept_in_a_namespace_that_is_being_deleted() {
     let place = stage.bare("demo");
     // Something has to hold the namespace, or it is gone.
     Records::default()
-        .save(&stage.client, &stage.bare("holding"), &memory("a"), None, None, &[])
+        .save(&stage.client, &stage.bare("holding"), &memory("a"), None, None, &[], false)
         .await
         .unwrap();
     stage.end().await;
 
-    let error =
-        Records::default().save(&stage.client, &place, &memory("a"), None, None, &[]).await.unwrap_err();
+    let error = Records::default()
+        .save(&stage.client, &place, &memory("a"), None, None, &[], false)
+        .await
+        .unwrap_err();
 
     assert!(error.is_forbidden(), "{}", error.sentence());
     Records::default().remove(&stage.client, &stage.bare("holding")).await.unwrap();
@@ -297,7 +309,7 @@ async fn logs_are_counted_on_by_every_manager_and_leave_where_something_else_nee
     for number in 1..=4 {
         let records = Records::default();
         records
-            .save(&stage.client, &place, &memory("a"), None, None, &[log(1000, number == 2)])
+            .save(&stage.client, &place, &memory("a"), None, None, &[log(1000, number == 2)], false)
             .await
             .unwrap();
         assert_eq!(numbers(&stage, &place).await.last(), Some(&number));
@@ -319,12 +331,39 @@ async fn logs_are_counted_on_by_every_manager_and_leave_where_something_else_nee
 async fn a_log_that_cannot_be_read_spoils_nothing() {
     let stage = Stage::set(state::rules()).await;
     let place = stage.place("demo").await;
-    Records::default().save(&stage.client, &place, &memory("a"), None, None, &[log(1, false)]).await.unwrap();
+    Records::default()
+        .save(&stage.client, &place, &memory("a"), None, None, &[log(1, false)], false)
+        .await
+        .unwrap();
     let broken =
         json!({ "data": { "run-2": ByteString(b"garbage".to_vec()), "run-x": ByteString(Vec::new()) } });
     let patch = kube::api::Patch::Merge(broken);
     stage.secrets().patch("capt-record-demo", &kube::api::PatchParams::default(), &patch).await.unwrap();
     assert_eq!(numbers(&stage, &place).await, [1]);
-    Records::default().save(&stage.client, &place, &memory("b"), None, None, &[log(1, false)]).await.unwrap();
+    Records::default()
+        .save(&stage.client, &place, &memory("b"), None, None, &[log(1, false)], false)
+        .await
+        .unwrap();
     assert_eq!(numbers(&stage, &place).await, [1, 3]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_holds_up_a_move_as_long_as_it_is_told_to() {
+    let stage = Stage::set(state::rules()).await;
+    let place = stage.place("demo").await;
+    let annotated = async || {
+        let secret = stage.secrets().get(&name(&place)).await.unwrap();
+        secret.metadata.annotations.unwrap().contains_key(annotation::BLOCK_MOVE)
+    };
+    let records = Records::default();
+    records.save(&stage.client, &place, &memory("a"), None, None, &[], true).await.unwrap();
+    assert!(annotated().await);
+    let found = Records::default().load(&stage.client, &place).await.unwrap();
+    assert!(found.blocks_move, "also for the manager that comes next");
+    // What is remembered need not change for it to end.
+    records.save(&stage.client, &place, &memory("a"), None, None, &[], false).await.unwrap();
+    assert!(!annotated().await);
+    assert!(!records.load(&stage.client, &place).await.unwrap().blocks_move);
+    records.save(&stage.client, &place, &memory("a"), None, None, &[], true).await.unwrap();
+    assert!(annotated().await);
 }

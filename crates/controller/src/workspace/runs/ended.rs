@@ -16,7 +16,7 @@ use super::entry::{Entry, Previewed, is_kept};
 const NOTHING_TO_DO: &str = "nothing to do";
 
 /// What a backend is called that a `ProviderConfig` declares.
-const DECLARED: &str = "declared";
+pub(in crate::workspace) const DECLARED: &str = "declared";
 
 /// What came of a run.
 pub(in crate::workspace) struct Over {

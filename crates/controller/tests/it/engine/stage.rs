@@ -11,7 +11,7 @@ use capt_api::{Workspace, names};
 use capt_controller::options::{EngineMode, Options, Server, TerraformOptions};
 use capt_terraform::{Engine, ProcessEngine, Settings};
 use capt_testkit::terraform::binary;
-use capt_testkit::watch_until;
+use capt_testkit::{TestCluster, watch_until};
 use k8s_openapi::api::core::v1::Secret;
 use kube::config::Kubeconfig;
 use kube::{Api, ResourceExt};
@@ -38,6 +38,11 @@ impl EngineStage {
 
     pub(crate) async fn without_manager() -> Self {
         let stage = Stage::without_manager().await;
+        Self { stage, directory: tempfile::tempdir().unwrap(), manager: None }
+    }
+
+    /// On a control plane of its own.
+    pub(crate) fn on(stage: Stage) -> Self {
         Self { stage, directory: tempfile::tempdir().unwrap(), manager: None }
     }
 
@@ -264,13 +269,18 @@ pub(crate) fn output<'workspace>(workspace: &'workspace Workspace, name: &str) -
 }
 
 /// What this machine calls itself in locks.
-fn host() -> String {
+pub(crate) fn host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// How Terraform reaches the shared API server.
 async fn server() -> Server {
-    let kubeconfig = Kubeconfig::from_yaml(&cluster().await.control_plane().kubeconfig()).unwrap();
+    server_of(cluster().await)
+}
+
+/// How Terraform reaches an API server.
+pub(crate) fn server_of(cluster: &TestCluster) -> Server {
+    let kubeconfig = Kubeconfig::from_yaml(&cluster.control_plane().kubeconfig()).unwrap();
     let cluster = kubeconfig.clusters[0].cluster.clone().unwrap();
     let authority = cluster.certificate_authority_data.map(|data| {
         use base64::Engine as _;

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
+mod adoption;
 mod deleting;
 mod policy;
 
@@ -85,7 +86,20 @@ fn going(mut workspace: WorkspaceFacts) -> WorkspaceFacts {
 }
 
 fn active(apply: &WorkspaceTemplateApply, workspace: Option<WorkspaceFacts>, digest: &str) -> Step {
-    decide(apply, &Observed::Active { workspace, rendered: Ok(rendered(digest)) })
+    beside(apply, workspace, digest, digest)
+}
+
+/// A Workspace whose spec is that of `found`, where template and variables give that of `digest`.
+fn beside(
+    apply: &WorkspaceTemplateApply,
+    workspace: Option<WorkspaceFacts>,
+    found: &str,
+    digest: &str,
+) -> Step {
+    let needed = workspace.as_ref().is_some_and(|workspace| needs_spec(apply, workspace));
+    let found = Found { spec: rendered(found).spec, resource_version: Some("5".to_owned()) };
+    let found = needed.then_some(found);
+    decide(apply, &Observed::Active { workspace, found, rendered: Ok(rendered(digest)) })
 }
 
 fn uid() -> String {
@@ -93,7 +107,12 @@ fn uid() -> String {
 }
 
 fn claim(workspace: &str, digest: Option<&str>) -> Step {
-    Step::Claim(Record { workspace: workspace.to_owned(), digest: digest.map(ToOwned::to_owned) })
+    Step::Claim(Record {
+        workspace: workspace.to_owned(),
+        digest: digest.map(ToOwned::to_owned),
+        kept_as: None,
+        found: None,
+    })
 }
 
 fn write(mode: Mode, digest: &str) -> Step {
@@ -110,8 +129,8 @@ fn hold(step: Step) -> Blocked {
 #[rstest]
 #[case::managed_by_others(Observed::ExternallyManaged, Step::Leave)]
 #[case::paused(
-    Observed::Paused(Pause { cluster: true, annotation: false }),
-    Step::Pause(Pause { cluster: true, annotation: false }),
+    Observed::Paused(Pause { cluster: true, annotation: false, moving: false }),
+    Step::Pause(Pause { cluster: true, annotation: false, moving: false }),
 )]
 #[case::moved(
     Observed::Moved { workspace: Some(ours(OLD)) },
@@ -164,7 +183,8 @@ fn a_name_taken_by_another_namespace_gets_a_stable_suffix() {
 #[test]
 fn a_name_taken_by_another_namespace_is_left_even_while_rendering_is_blocked() {
     let blocked = Blocked::new(Reason::TemplateNotFound, "no template");
-    let seen = Observed::Active { workspace: Some(made_by("team-b", OLD)), rendered: Err(blocked) };
+    let seen =
+        Observed::Active { workspace: Some(made_by("team-b", OLD)), found: None, rendered: Err(blocked) };
     assert_eq!(decide(&fresh(), &seen), claim(ALTERNATIVE, None));
 }
 
@@ -172,6 +192,22 @@ fn a_name_taken_by_another_namespace_is_left_even_while_rendering_is_blocked() {
 fn what_was_applied_is_still_known_under_another_name() {
     let apply = annotated(claimed(), annotation::APPLIED_DIGEST, OLD);
     assert_eq!(active(&apply, Some(made_by("team-b", OLD)), NEW), claim(ALTERNATIVE, Some(OLD)));
+}
+
+#[test]
+fn what_is_kept_goes_by_the_name_that_the_workspace_had_when_it_was_made() {
+    let moved = annotated(claimed(), annotation::STATE, "team-a/tfstate-demo-capt");
+    let Step::Claim(record) = active(&moved, Some(made_by("team-b", OLD)), NEW) else { panic!("no claim") };
+    assert_eq!((record.workspace.as_str(), record.kept_as.as_deref()), (ALTERNATIVE, Some(NAME)));
+
+    // What is noted once stays so, also when everything else is written again.
+    let renamed =
+        annotated(annotated(moved, annotation::WORKSPACE_NAME, ALTERNATIVE), annotation::KEPT_AS, NAME);
+    assert_eq!(tie::kept_name(&renamed), NAME);
+    let mut loose = renamed;
+    loose.metadata.finalizers = None;
+    let Step::Claim(record) = active(&loose, None, NEW) else { panic!("no claim") };
+    assert_eq!((record.workspace.as_str(), record.kept_as.as_deref()), (ALTERNATIVE, Some(NAME)));
 }
 
 #[test]
@@ -283,6 +319,6 @@ fn what_cannot_be_rendered_overwrites_nothing(
     #[case] workspace: Option<WorkspaceFacts>,
 ) {
     let blocked = Blocked::new(Reason::ModuleInvalid, "line 3 is broken");
-    let seen = Observed::Active { workspace, rendered: Err(blocked.clone()) };
+    let seen = Observed::Active { workspace, found: None, rendered: Err(blocked.clone()) };
     assert_eq!(decide(&apply, &seen), Step::Hold(blocked));
 }

@@ -98,13 +98,13 @@ fn the_networks_endpoint_comes_first_and_the_clusters_own_before_all() {
     json!({ "metadata": { "finalizers": [] }, "spec": { "paused": true } }),
     unmarked(),
     unmarked(),
-    Step::Pause(Pause { cluster: true, annotation: false })
+    Step::Pause(Pause { cluster: true, annotation: false, moving: false })
 )]
 #[case::paused_on_the_way_down(
     json!({ "metadata": { "deletionTimestamp": "2026-01-01T00:00:00Z", "annotations": { "cluster.x-k8s.io/paused": "" } } }),
     there(part()),
     there(part()),
-    Step::Pause(Pause { cluster: false, annotation: true })
+    Step::Pause(Pause { cluster: false, annotation: true, moving: false })
 )]
 #[case::moved(
     json!({ "metadata": { "deletionTimestamp": "2026-01-01T00:00:00Z",

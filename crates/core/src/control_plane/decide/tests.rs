@@ -181,7 +181,7 @@ fn a_name_that_is_none_is_followed_nowhere() {
 
 #[test]
 fn whoever_may_not_touch_it_does_not() {
-    let pause = Pause { cluster: true, annotation: false };
+    let pause = Pause { cluster: true, annotation: false, moving: false };
     assert_eq!(decide(&claimed(), &Observed::ExternallyManaged), Step::Leave);
     assert_eq!(decide(&claimed(), &Observed::Paused(pause)), Step::Pause(pause));
     assert_eq!(decide(&claimed(), &Observed::Moved), Step::LetGo);

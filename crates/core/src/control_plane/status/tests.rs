@@ -248,7 +248,7 @@ fn a_pause_changes_nothing_else() {
     let before = Scene::ready().status();
     let scene = Scene {
         control_plane: control_plane(&json!(before)),
-        step: Step::Pause(crate::standing::Pause { cluster: true, annotation: false }),
+        step: Step::Pause(crate::standing::Pause { cluster: true, annotation: false, moving: false }),
         secrets: secrets(SecretState::Failed, Reason::KubeconfigInvalid),
         ..Scene::ready()
     };

@@ -84,8 +84,8 @@ fn write(mode: Mode) -> Step {
 #[rstest]
 #[case::managed_by_others(Observed::ExternallyManaged, Step::Leave)]
 #[case::paused(
-    Observed::Paused(Pause { cluster: true, annotation: false }),
-    Step::Pause(Pause { cluster: true, annotation: false }),
+    Observed::Paused(Pause { cluster: true, annotation: false, moving: false }),
+    Step::Pause(Pause { cluster: true, annotation: false, moving: false }),
 )]
 #[case::moved(Observed::Moved, Step::LetGo)]
 #[case::existing(Observed::Existing { vpc: "vpc-1".to_owned() }, Step::Use { vpc: "vpc-1".to_owned() })]

@@ -10,6 +10,7 @@ use crate::overview::node::{Mark, Node};
 use crate::overview::plain::plain;
 use crate::overview::state::{self, State};
 use crate::tie::{ApplyKey, Belongs, belongs};
+use crate::workspace::handover::is_paused;
 use crate::workspace::status::run_sentence;
 
 /// An apply with its Workspace, and below that the Secret that its outputs go to.
@@ -105,8 +106,6 @@ fn paused(workspace: &Workspace, conditions: &Conditions) -> Option<State> {
     if let Some(told) = conditions.failing(type_::SYNCED).filter(|synced| synced.is(reason)) {
         return Some(State { mark: Mark::Paused, ..State::told(told) });
     }
-    let annotations = workspace.metadata.annotations.as_ref()?;
-    let paused = annotations.get(annotation::CROSSPLANE_PAUSED).is_some_and(|value| value == "true");
     let message = format!("it has the annotation {}", annotation::CROSSPLANE_PAUSED);
-    paused.then(|| State::new(Mark::Paused, reason.as_str(), message))
+    is_paused(&workspace.metadata).then(|| State::new(Mark::Paused, reason.as_str(), message))
 }

@@ -83,8 +83,8 @@ fn places(work: &Work) -> Option<Vec<usize>> {
 #[rstest]
 #[case::managed_by_others(Observed::ExternallyManaged, HELD, Step::Leave)]
 #[case::moved(Observed::Moved, HELD, Step::LetGo)]
-#[case::paused(Observed::Paused(Pause { cluster: false, annotation: true }), HELD,
-    Step::Pause(Pause { cluster: false, annotation: true }))]
+#[case::paused(Observed::Paused(Pause { cluster: false, annotation: true, moving: false }), HELD,
+    Step::Pause(Pause { cluster: false, annotation: true, moving: false }))]
 #[case::deleted_while_something_is_on_its_way(
     Observed::Deleting { busy: true, bindings: vec!["c".to_owned()] }, HELD, Step::AwaitDeliveries)]
 #[case::deleted(Observed::Deleting { busy: false, bindings: vec!["c".to_owned()] }, HELD,

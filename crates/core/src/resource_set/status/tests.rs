@@ -127,7 +127,7 @@ fn a_paused_set_says_so_and_keeps_what_was_known() {
     let mut set = set("ApplyOnce");
     set.status = told_of(&set, &plan(vec![], &[("a", Word::Applied)], &[]), &Ok(()));
     set.metadata.generation = Some(4);
-    let step = Step::Pause(Pause { cluster: false, annotation: true });
+    let step = Step::Pause(Pause { cluster: false, annotation: true, moving: false });
     let next = told_of(&set, &step, &Ok(())).unwrap();
     let paused = find(&next.conditions, type_::PAUSED).unwrap();
     assert_eq!((paused.status.as_str(), paused.reason.as_str()), ("True", "Paused"));
@@ -168,7 +168,7 @@ fn another_trouble_is_news_and_the_way_there_is_not() {
         one(refused("no")),
         one(refused("never")),
         one(Word::Applied),
-        Step::Pause(Pause { cluster: false, annotation: true }),
+        Step::Pause(Pause { cluster: false, annotation: true, moving: false }),
         one(Word::Applied),
     ]);
     let told: Vec<_> = events.iter().map(|note| (note.warning, note.reason, note.message.as_str())).collect();

@@ -20,6 +20,9 @@ pub(super) fn keep(seen: &Active) -> Step {
     if seen.preview == Preview::Made {
         return Step::ShowPreview;
     }
+    if let Some(step) = hand_back(seen) {
+        return step;
+    }
     let permissions = match &seen.permissions {
         Err(blocked) => return hold(blocked.clone()),
         Ok(permissions) if !permissions.any => return Step::Pause,
@@ -32,7 +35,7 @@ pub(super) fn keep(seen: &Active) -> Step {
     if let Some(Ended { result: Ending::Applied { destroyed: false } | Ending::Outputs, .. }) = &seen.ended {
         return Step::Publish;
     }
-    let lost = (is_missing(seen) && !seen.missing_state_accepted).then(|| hold(missing_state()));
+    let lost = (is_missing(seen) && !seen.missing_state_accepted).then(|| hold(missing_state(seen)));
     if seen.preview == Preview::CandidateWanted {
         // Whatever is the matter with what the Workspace says, it is not that which is planned.
         return lost.unwrap_or_else(|| start(Operation::Preview, Which::Candidate, Priority::Change));
@@ -55,14 +58,28 @@ fn hold(blocked: Blocked) -> Step {
     Step::Hold { blocked, until: None }
 }
 
-fn missing_state() -> Blocked {
-    Blocked::new(
-        Reason::StateMissing,
-        format!(
-            "the state that was there is missing, and without it everything would be made a second time: restore it (`capt state restore`), or annotate this Workspace with {}=true to begin anew",
-            annotation::ACCEPT_MISSING_STATE
-        ),
-    )
+fn missing_state(seen: &Active) -> Blocked {
+    let consequence = "and without it everything would be made a second time";
+    super::missing_state(seen.traces, &seen.memory, consequence, "begin anew")
+}
+
+/// What follows from the wish that Crossplane goes on with it. What was begun is ended first: a process of an earlier manager
+/// may still be at work, and a state that could not be stored is stored by nobody else.
+fn hand_back(seen: &Active) -> Option<Step> {
+    let possible = seen.hand_back.as_ref()?;
+    let settled = match seen.ended.as_ref().map(|ended| &ended.result) {
+        Some(Ending::Applied { .. } | Ending::Outputs) => false,
+        Some(Ending::Failed(failure)) => {
+            failure.blocked.reason != Reason::StatePushFailed && failure.lock.is_none()
+        }
+        Some(Ending::Planned(_) | Ending::Unlocked) | None => seen.memory.begun.is_none(),
+    };
+    // What is not permitted is not ended either.
+    let settled = settled || seen.permissions.as_ref().map_or(true, |permissions| !permissions.any);
+    match possible {
+        Err(blocked) => Some(hold(blocked.clone())),
+        Ok(()) => settled.then_some(Step::HandBack),
+    }
 }
 
 /// The state does not follow a backend that changes, and without it everything would be made a second time.
@@ -80,7 +97,7 @@ fn other_backend(before: Option<&str>, now: Option<&str>) -> Blocked {
 }
 
 fn is_missing(seen: &Active) -> bool {
-    is_state_missing(&seen.state, seen.state_noted, &seen.memory)
+    is_state_missing(&seen.state, seen.state_noted, &seen.memory, seen.traces)
 }
 
 /// Nothing is in the way of a decision.
@@ -112,12 +129,13 @@ impl Keeping<'_> {
     }
 
     /// Whether what goes in is what was applied last; where nothing may be changed, what was looked at last. An earlier state that
-    /// was put back is of something else.
+    /// was put back is of something else, and so is what Crossplane ran since.
     fn is_in_line(&self) -> bool {
         let (memory, fingerprint) = (&self.seen.memory, &self.inputs.fingerprint);
         let applied = memory.applied.as_ref().is_some_and(|applied| applied.fingerprint == *fingerprint);
         let observed = !self.permissions.update && memory.observed.as_ref() == Some(fingerprint);
-        !self.seen.restored && (observed || (applied && memory.begun.is_none()))
+        let stays = !self.seen.restored && !self.seen.traces.ran;
+        stays && (observed || (applied && memory.begun.is_none() && !self.seen.moved))
     }
 
     /// Whether the user wants everything made anew, since the state that was there is lost.
@@ -254,9 +272,14 @@ impl Keeping<'_> {
     /// Everything about a plan that needs the user's approval.
     fn concerns(&self, plan: &Planned) -> Vec<Concern> {
         let memory = &self.seen.memory;
+        let traces = self.seen.traces;
         let unknown = memory.applied.is_none() && memory.begun.is_none();
         let there = self.seen.state == State::Present { empty: false } || touches_existing(plan);
-        let taken_over = (unknown && there).then_some(Concern::TakenOver);
+        let since = traces.ran && !self.is_new(plan);
+        let taken_over = ((unknown && there) || since).then_some(Concern::TakenOver);
+        // Nobody has looked into a state that is elsewhere: if it is not the one, this shows only here.
+        let blind = self.seen.state == State::Elsewhere && !self.seen.missing_state_accepted;
+        let made_before = (unknown && traces.made && blind && !there).then_some(Concern::MadeBefore);
 
         let hurt: Vec<String> =
             self.seen.protection.hurt_by(plan).into_iter().map(ToOwned::to_owned).collect();
@@ -264,7 +287,8 @@ impl Keeping<'_> {
 
         let underneath = self.is_changed_underneath().then_some(Concern::ChangedUnderneath);
         let restored = self.seen.restored.then_some(Concern::Restored);
-        [taken_over, restored, protected, underneath].into_iter().flatten().collect()
+        let moved = self.seen.moved.then_some(Concern::Moved);
+        [taken_over, made_before, restored, moved, protected, underneath].into_iter().flatten().collect()
     }
 
     /// Whether what goes in changed although the apply, which asks for approval, did not; and no apply of it was begun.

@@ -1,10 +1,8 @@
 //! A Workspace that is being deleted.
 
-use capt_api::names::{Reason, annotation};
-
 use super::{
     AT_ONCE, Again, Concern, Operation, Priority, Step, Which, after_failure, is_state_missing,
-    not_our_state, start,
+    missing_state, not_our_state, start,
 };
 use crate::apply::Blocked;
 use crate::workspace::observed::{Deleting, Ended, Ending, Failure, Planned, Retry, State};
@@ -46,18 +44,31 @@ pub(super) fn take_down(seen: &Deleting) -> Step {
 fn is_over(seen: &Deleting) -> bool {
     match seen.ended.as_ref().map(|ended| &ended.result) {
         Some(Ending::Applied { destroyed: true }) => return true,
-        Some(Ending::Planned(plan)) if plan.destroy && plan.is_empty() => return true,
+        Some(Ending::Planned(plan)) if plan.destroy && plan.is_empty() => return !is_lost(seen),
         _ => {}
     }
     match &seen.state {
-        State::Present { empty: true } => seen.memory.begun.is_none(),
-        State::Absent => {
-            !is_state_missing(&seen.state, seen.state_noted, &seen.memory) || seen.missing_state_accepted
-        }
+        State::Present { empty: true } => seen.memory.begun.is_none() && !is_lost(seen),
+        State::Absent => !is_lost(seen),
         State::NotOurs { .. } => is_untouched(seen),
-        State::Elsewhere => is_untouched(seen) && seen.inputs.is_err(),
+        State::Elsewhere => is_untouched(seen) && seen.inputs.is_err() && !seen.traces.made,
         State::Present { empty: false } => false,
     }
+}
+
+/// Whether something was made whose state is not there, and nobody accepts that.
+fn is_lost(seen: &Deleting) -> bool {
+    let missing = is_state_missing(&seen.state, seen.state_noted, &seen.memory, seen.traces);
+    (missing || is_nothing_elsewhere(seen)) && !seen.missing_state_accepted
+}
+
+/// Whether a state that is kept elsewhere turned out to hold nothing, although Crossplane has made something.
+fn is_nothing_elsewhere(seen: &Deleting) -> bool {
+    let planned = match seen.ended.as_ref().map(|ended| &ended.result) {
+        Some(Ending::Planned(plan)) => plan.destroy && plan.is_empty(),
+        _ => false,
+    };
+    planned && seen.state == State::Elsewhere && seen.traces.made && is_untouched(seen)
 }
 
 /// Whether nothing that is there was made or taken over by this Workspace, as far as is known.
@@ -71,14 +82,8 @@ fn obstacle(seen: &Deleting) -> Option<Blocked> {
         return Some(not_our_state(workspace));
     }
     // One that is accepted as missing is over already.
-    is_state_missing(&seen.state, seen.state_noted, &seen.memory).then(|| {
-        Blocked::new(
-            Reason::StateMissing,
-            format!(
-                "the state that was there is missing, so nothing can be destroyed: restore it (`capt state restore`), or annotate this Workspace with {}=true to let go of what it made",
-                annotation::ACCEPT_MISSING_STATE
-            ),
-        )
+    is_lost(seen).then(|| {
+        missing_state(seen.traces, &seen.memory, "so nothing can be destroyed", "let go of what it made")
     })
 }
 

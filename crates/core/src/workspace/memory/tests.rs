@@ -29,6 +29,7 @@ fn before() -> Memory {
         elsewhere: Some("s3".to_owned()),
         published: Some("sha256:1".to_owned()),
         restored: true,
+        workspace: Some("uid".to_owned()),
     }
 }
 
@@ -46,27 +47,28 @@ fn after() -> Memory {
 
 #[test]
 fn an_apply_is_on_record_with_what_went_into_it() {
-    assert_eq!(before().published_by(&ended(APPLIED), Some("sha256:apply".to_owned()), true), after());
+    assert_eq!(before().published_by(&ended(APPLIED), Some("sha256:apply".to_owned()), true, "uid"), after());
 }
 
 #[test]
 fn outputs_of_what_needs_no_change_are_as_good_as_an_apply() {
     assert_eq!(
-        before().published_by(&ended(Ending::Outputs), Some("sha256:apply".to_owned()), true),
+        before().published_by(&ended(Ending::Outputs), Some("sha256:apply".to_owned()), true, "uid"),
         Memory { restored: true, ..after() }
     );
 }
 
 #[test]
 fn outputs_of_what_may_not_be_changed_prove_nothing() {
-    let memory = Memory { observed: None, ..before() }.published_by(&ended(Ending::Outputs), None, false);
+    let memory =
+        Memory { observed: None, ..before() }.published_by(&ended(Ending::Outputs), None, false, "uid");
     assert_eq!(memory, Memory { checked_at: Some(at(50)), ..before() });
 }
 
 #[test]
 fn publishing_once_more_is_no_look_at_reality() {
     let memory = Memory { checked_at: Some(at(10)), ..after() };
-    assert_eq!(memory.clone().published_by(&ended(Ending::Outputs), None, true), memory);
+    assert_eq!(memory.clone().published_by(&ended(Ending::Outputs), None, true, "uid"), memory);
 }
 
 #[test]
@@ -81,5 +83,15 @@ fn a_backup_is_forgotten_when_something_was_applied_or_seen_to_be_in_line() {
     let looked = ended(Ending::Unlocked);
     assert!(before().confirmed_by(&looked, false).restored);
     assert!(!before().confirmed_by(&looked, true).restored);
-    assert!(!before().published_by(&ended(APPLIED), None, true).restored);
+    assert!(!before().published_by(&ended(APPLIED), None, true, "uid").restored);
+}
+
+#[test]
+fn a_record_is_of_another_workspace_until_something_is_applied_or_seen_to_be_in_line() {
+    let moved = Memory { workspace: Some("before".to_owned()), begun: None, ..before() };
+    assert!(moved.is_of_another("uid") && !moved.is_of_another("before"));
+    assert!(!Memory::default().is_of_another("uid"), "of an earlier version, which did not say");
+    let same = Ended { fingerprint: "first".to_owned(), ..ended(Ending::Outputs) };
+    assert!(!moved.clone().published_by(&same, None, true, "uid").is_of_another("uid"));
+    assert!(moved.published_by(&same, None, false, "uid").is_of_another("uid"), "nothing may be changed");
 }

@@ -8,6 +8,7 @@ use super::{Effect, Report, words};
 use crate::condition::Truth;
 use crate::note::Note;
 use crate::workspace::decide::{Operation, Start, Step};
+use crate::workspace::handover::Move;
 use crate::workspace::lock::Release;
 
 /// The Events that a reconcile gives rise to: what was done, and what changed.
@@ -84,9 +85,17 @@ pub fn done(report: Report<'_>) -> Option<Note> {
             Reason::Orphaned,
             "let go; the infrastructure and its state stay, as the policies say".to_owned(),
         ),
+        Step::Pass(Move::Take) => {
+            note(Reason::TakenOver, "CAPT runs it from now on, Crossplane has put it down".to_owned())
+        }
+        Step::HandBack => note(Reason::HandedBack, "Crossplane runs it from now on".to_owned()),
         Step::Finish => note(Reason::Destroyed, "nothing of the infrastructure is left".to_owned()),
-        Step::Leave
+        // Told when it is let go.
+        Step::Drop(_)
+        | Step::Leave
+        | Step::Pass(_)
         | Step::Freeze(_)
+        | Step::Settle(_)
         | Step::Pause
         | Step::Wait
         | Step::Interrupt

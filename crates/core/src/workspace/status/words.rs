@@ -52,6 +52,14 @@ pub(super) fn approval(report: Report<'_>, hash: &str, why: &[Concern]) -> Strin
                 "its state comes from a copy (`capt state restore`, `capt restore`), which does not know what was made since"
                     .to_owned()
             }
+            Concern::Moved => {
+                "it was moved here from another cluster, where something may have been made or changed that its state does not know of"
+                    .to_owned()
+            }
+            Concern::MadeBefore => {
+                "Crossplane has made something for this Workspace, and this would make everything anew: its state may not be where the ProviderConfig says"
+                    .to_owned()
+            }
             Concern::ChangedUnderneath => {
                 "what goes into the module has changed, and spec.updatePolicy of its apply asks for approval"
                     .to_owned()

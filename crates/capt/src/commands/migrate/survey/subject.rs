@@ -8,6 +8,7 @@ use capt_core::cause::sentence;
 use capt_core::migration::state::{Inventory, inventory};
 use capt_core::standing;
 use capt_core::tie::ApplyKey;
+use capt_core::workspace::handover::handover;
 use kube::{Client, ResourceExt};
 
 use crate::commands::migrate::{Request, mark::Mark};
@@ -88,6 +89,11 @@ impl Subject {
             );
         }
         let Some(workspace) = self.workspace.clone() else { return Ok(()) };
+        if handover(&workspace.metadata).is_some() {
+            self.obstacle(
+                "its Workspace is Crossplane's and run by CAPT, and its pause keeps Crossplane away: run this before it is taken over, or after it is handed back (`capt migrate to-crossplane`)",
+            );
+        }
         let state = StateOf::new(client, &workspace, &self.apply);
         self.secret = Some(state.secret());
         let secret = state.secret();

@@ -10,6 +10,7 @@ use capt_core::apply::render::{self, Inputs, SECRET_FILE_KEY};
 use capt_core::apply::variables::{self, BuiltIns, Hidden};
 use capt_core::forecast::template_key;
 use capt_core::standing::cluster_name;
+use serde_json::Value;
 
 use super::Looking;
 use super::sources;
@@ -21,6 +22,8 @@ const OTHER_VALUES: &str = "(made anew, with other values)";
 /// What a Workspace would be.
 pub(super) struct Rendered {
     pub(super) spec: WorkspaceSpec,
+    /// The same, with what this version of CAPT does not know.
+    pub(super) whole: Value,
     /// The file of secret values, where the Secret that would hold it is not there.
     pub(super) values: Option<Hidden>,
     /// Variables whose values nobody knows yet.
@@ -63,8 +66,9 @@ pub(super) async fn rendered(
     remarks.extend(rendered.ignored.iter().map(|name| {
         format!("variable `{name}` goes nowhere: the module does not declare it and no placeholder uses it")
     }));
-    let spec = serde_json::from_value(rendered.spec).context("the template makes no Workspace")?;
-    Ok(Rendered { spec, values, unknown, remarks })
+    let whole = rendered.spec;
+    let spec = serde_json::from_value(whole.clone()).context("the template makes no Workspace")?;
+    Ok(Rendered { spec, whole, values, unknown, remarks })
 }
 
 /// The Secret that is used now, if it holds the same; else what stands for the one that would be made.

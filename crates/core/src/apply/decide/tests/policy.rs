@@ -58,8 +58,8 @@ use Change::{Asked, Refused, Written};
 #[case::lost_and_changed(recorded(), None, [Written, Asked, Refused])]
 #[case::lost_changed_and_approved(approved(NEW), None, [Written, Written, Refused])]
 #[case::stray_that_was_never_ours(claimed(), Some(stray()), [Written, Written, Written])]
+#[case::stray_that_has_the_change_already(recorded(), Some(stray()), [Written, Written, Written])]
 #[case::stray_and_unchanged(annotated(claimed(), annotation::APPLIED_DIGEST, NEW), Some(stray()), [Written, Written, Written])]
-#[case::lost_its_labels_and_changed(recorded(), Some(stray()), [Written, Asked, Refused])]
 fn the_policy_decides_about_changes_and_nothing_else(
     #[case] apply: WorkspaceTemplateApply,
     #[case] workspace: Option<WorkspaceFacts>,

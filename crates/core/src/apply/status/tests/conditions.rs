@@ -139,7 +139,7 @@ fn a_change_that_is_held_back_is_told_and_the_workspace_stays_ready() {
 
 #[test]
 fn a_claim_without_a_workspace_is_told() {
-    let step = Step::Claim(Record { workspace: "demo".to_owned(), digest: None });
+    let step = Step::Claim(Record { workspace: "demo".to_owned(), digest: None, found: None, kept_as: None });
     insta::assert_yaml_snapshot!(Scene::of(step).told(), @r#"
     - "Paused False, NotPaused: "
     - "Applied False, WorkspaceMissing: Workspace `demo` is about to be made"
@@ -209,7 +209,7 @@ fn nothing_is_written_where_somebody_else_looks_after_it() {
 fn a_pause_leaves_everything_else_as_it_was() {
     let before = Scene::of(hold_change()).with(running());
     let kept = before.status().unwrap();
-    let pause = Step::Pause(Pause { cluster: true, annotation: true });
+    let pause = Step::Pause(Pause { cluster: true, annotation: true, moving: false });
     let mut paused = before.then(Scene::of(pause)).status().unwrap();
     let condition = paused.conditions.remove(0);
     insta::assert_yaml_snapshot!(condition, @r#"

@@ -9,7 +9,7 @@ use super::*;
 #[case::held_back(Scene::of(hold_change()).with(running()), &["Normal ApprovalRequired: annotate this apply"])]
 #[case::failure(Scene::of(settled()).failed(Reason::ApiError, "timed out"), &["Warning ApiError: timed out"])]
 #[case::pause(
-    Scene::of(Step::Pause(Pause { cluster: true, annotation: false })), &["Normal Paused: Cluster spec.paused is set to true"]
+    Scene::of(Step::Pause(Pause { cluster: true, annotation: false, moving: false })), &["Normal Paused: Cluster spec.paused is set to true"]
 )]
 #[case::deletion(Scene::of(delete()).with(running()), &["Normal Deleting: Workspace `demo` is being destroyed"])]
 #[case::not_ready_yet(Scene::of(settled()).with(silent()), &[])]
@@ -108,7 +108,7 @@ fn another_trouble_of_the_same_kind_is_news_and_another_wait_is_not() {
 
 #[test]
 fn going_on_after_a_pause_is_told_in_words() {
-    let paused = Scene::of(Step::Pause(Pause { cluster: true, annotation: false }));
+    let paused = Scene::of(Step::Pause(Pause { cluster: true, annotation: false, moving: false }));
     let next = paused.then(Scene::of(settled()).with(running()));
     assert_eq!(next.events(), ["Normal NotPaused: reconciling goes on"]);
 }

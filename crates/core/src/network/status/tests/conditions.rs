@@ -207,7 +207,7 @@ fn nothing_is_written_where_somebody_else_looks_after_it() {
 fn a_pause_leaves_everything_else_as_it_was() {
     let before = Scene::of(settled()).apply(applied()).workspace(vpc());
     let kept = before.known();
-    let pause = Step::Pause(Pause { cluster: true, annotation: true });
+    let pause = Step::Pause(Pause { cluster: true, annotation: true, moving: false });
     let paused = before.then(Scene::of(pause));
     assert_eq!(
         paused.told()[0],

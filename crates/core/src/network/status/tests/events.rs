@@ -12,7 +12,7 @@ use super::*;
     &["Normal NetworkReady: VPC `vpc-9` was there already and is used as it is"]
 )]
 #[case::pause(
-    Scene::of(Step::Pause(Pause { cluster: true, annotation: false })), &["Normal Paused: Cluster spec.paused is set to true"]
+    Scene::of(Step::Pause(Pause { cluster: true, annotation: false, moving: false })), &["Normal Paused: Cluster spec.paused is set to true"]
 )]
 #[case::wait_for_the_cluster(Scene::of(hold(Reason::WaitingForCluster, "wait")), &[])]
 #[case::on_its_way(Scene::of(settled()).apply(applied()), &[])]
@@ -57,7 +57,7 @@ fn a_network_that_comes_and_goes_is_news() {
 
 #[test]
 fn going_on_after_a_pause_is_told_in_words() {
-    let paused = Scene::of(Step::Pause(Pause { cluster: true, annotation: false }));
+    let paused = Scene::of(Step::Pause(Pause { cluster: true, annotation: false, moving: false }));
     assert_eq!(
         paused.then(Scene::of(settled()).apply(applied())).events(),
         ["Normal NotPaused: reconciling goes on"]

@@ -102,9 +102,16 @@ fn what_earlier_versions_called_final_is_cleared() {
 
 #[test]
 fn conditions_of_others_stay() {
+    let old = json!({ "conditions": [condition_of("Theirs", "True", "X", "")] });
+    let names: Vec<_> = ready().before(old).known().conditions.into_iter().map(|entry| entry.type_).collect();
+    assert_eq!(names, ["Theirs", "Paused", "Ready", "VPCReady"]);
+}
+
+#[test]
+fn conditions_that_only_earlier_versions_kept_up_go() {
     let old = json!({ "conditions": [condition_of("VPCFailed", "True", "X", "")] });
     let names: Vec<_> = ready().before(old).known().conditions.into_iter().map(|entry| entry.type_).collect();
-    assert_eq!(names, ["VPCFailed", "Paused", "Ready", "VPCReady"]);
+    assert_eq!(names, ["Paused", "Ready", "VPCReady"]);
 }
 
 #[test]

@@ -86,14 +86,14 @@ proptest! {
 
     #[test]
     fn a_missing_state_that_nobody_accepted_is_left_alone(active in active(), deleting in deleting()) {
-        let (noted, memory) = (active.state_noted, active.memory.clone());
-        let missing = Active { state: State::Absent, missing_state_accepted: false, ..active };
-        if is_state_missing(&missing.state, noted, &memory) {
+        let (noted, memory, traces) = (active.state_noted, active.memory.clone(), active.traces);
+        let missing = Active { state: State::Absent, missing_state_accepted: false, hand_back: None, ..active };
+        if is_state_missing(&missing.state, noted, &memory, traces) {
             prop_assert!(!is_started(&decide(&Observed::Active(Box::new(missing)))));
         }
-        let (noted, memory) = (deleting.state_noted, deleting.memory.clone());
+        let (noted, memory, traces) = (deleting.state_noted, deleting.memory.clone(), deleting.traces);
         let missing = Deleting { state: State::Absent, missing_state_accepted: false, ..deleting };
-        if is_state_missing(&missing.state, noted, &memory) {
+        if is_state_missing(&missing.state, noted, &memory, traces) {
             prop_assert!(!is_started(&decide(&Observed::Deleting(Box::new(missing)))));
         }
     }
@@ -111,6 +111,12 @@ proptest! {
     fn after_a_state_was_put_back_only_what_is_approved_is_applied(seen in active()) {
         let restored = Active { restored: true, approvals: Vec::new(), ..seen };
         prop_assert!(changes(&decide(&Observed::Active(Box::new(restored)))).is_none());
+    }
+
+    #[test]
+    fn after_a_move_only_what_is_approved_is_applied(seen in active()) {
+        let moved = Active { moved: true, approvals: Vec::new(), ..seen };
+        prop_assert!(changes(&decide(&Observed::Active(Box::new(moved)))).is_none());
     }
 
     #[test]

@@ -55,6 +55,9 @@ impl World {
             state_noted: false,
             missing_state_accepted: false,
             restored: false,
+            moved: false,
+            traces: Traces::default(),
+            hand_back: None,
             ended: None,
             preview: Preview::NotWanted,
             connection: Connection::NotWanted,
@@ -122,6 +125,12 @@ impl World {
         self
     }
 
+    /// Derived again in another cluster, where it has another uid. What it was in this one is forgotten but for what is on record.
+    pub(super) fn moved(mut self) -> Self {
+        self.uid = "uid-elsewhere".to_owned();
+        self.restarted()
+    }
+
     pub(super) fn deleted(mut self) -> Self {
         self.going = Some(Going { destroys: true, others: Vec::new() });
         self
@@ -146,10 +155,12 @@ impl World {
     pub(super) fn observed(&self) -> Observed {
         let Self { active, going, kept, .. } = self;
         let Some(Going { destroys, others }) = going.clone() else {
-            return Observed::Active(Box::new(Active { next_check: self.next_check(), ..active.clone() }));
+            let moved = active.memory.is_of_another(&self.uid);
+            let next_check = self.next_check();
+            return Observed::Active(Box::new(Active { moved, next_check, ..active.clone() }));
         };
         let Active { held, inputs, memory, state, state_noted, missing_state_accepted, .. } = active.clone();
-        let Active { ended, approvals, force_unlock, now, .. } = active.clone();
+        let Active { traces, ended, approvals, force_unlock, now, .. } = active.clone();
         Observed::Deleting(Box::new(Deleting {
             held,
             destroys,
@@ -160,6 +171,7 @@ impl World {
             state,
             state_noted,
             missing_state_accepted,
+            traces,
             ended,
             approvals,
             force_unlock,
@@ -205,9 +217,10 @@ impl World {
                 let digest = self.active.inputs.as_ref().ok().and_then(|inputs| inputs.digest.clone());
                 let ended = ended.unwrap();
                 self.active.restored &= !matches!(ended.result, Ending::Applied { .. });
-                self.active.memory = memory.published_by(&ended, digest, may_change);
+                self.active.memory = memory.published_by(&ended, digest, may_change, &self.uid);
                 self.active.state_noted = true;
                 self.active.missing_state_accepted = false;
+                self.active.traces.ran = false;
                 if self.active.connection == Connection::Incomplete {
                     self.active.connection = Connection::Complete;
                 }
@@ -261,6 +274,7 @@ impl World {
 
     fn begin(&mut self, plan: &str, fingerprint: &str) {
         self.active.state_noted = true;
+        self.active.memory.workspace = Some(self.uid.clone());
         self.active.memory.begun = Some(BegunRecord {
             fingerprint: fingerprint.to_owned(),
             plan: plan.to_owned(),
@@ -344,8 +358,12 @@ pub(super) fn reason(step: &Step) -> Option<Reason> {
 pub(super) fn word(step: &Step) -> &'static str {
     match step {
         Step::Leave => "leave",
+        Step::Pass(_) => "pass",
+        Step::HandBack => "hand back",
         Step::Freeze(_) => "freeze",
         Step::Abandon(_) => "abandon",
+        Step::Drop(_) => "drop",
+        Step::Settle(_) => "settle",
         Step::Pause => "pause",
         Step::Wait => "wait",
         Step::Interrupt => "interrupt",

@@ -59,12 +59,14 @@ fn memory() -> impl Strategy<Value = Memory> {
         prop::option::of(begun),
         prop::option::of(fingerprint()),
         prop::option::of(time()),
+        any::<bool>(),
     );
-    several.prop_map(|(applied, begun, observed, checked_at)| Memory {
+    several.prop_map(|(applied, begun, observed, checked_at, moved)| Memory {
         applied,
         begun,
         observed,
         checked_at,
+        workspace: moved.then(|| "before".to_owned()),
         ..Memory::default()
     })
 }
@@ -160,22 +162,27 @@ pub(super) fn active() -> impl Strategy<Value = Active> {
     );
     let facts = (inputs(), memory(), state(), ended(), connection());
     let previews = vec![Preview::NotWanted, Preview::Wanted, Preview::CandidateWanted, Preview::Made];
-    let switches = (any::<(bool, bool, bool, bool)>(), prop::sample::select(previews));
+    let back = prop_oneof![8 => Just(None), 1 => Just(Some(Ok(()))), 1 => Just(Some(Err(blocked())))];
+    let traces = any::<(bool, bool)>().prop_map(|(ran, made)| Traces { ran, made });
+    let switches = (any::<(bool, bool, bool, bool)>(), prop::sample::select(previews), traces, back);
     let times = (prop::option::of(time()), time(), force_unlock(), prop::bool::weighted(0.9));
     (facts, switches, policies, times).prop_map(
         |(
             (inputs, memory, state, ended, connection),
-            ((state_noted, missing_state_accepted, requested, restored), preview),
+            ((state_noted, missing_state_accepted, requested, restored), preview, traces, hand_back),
             (permissions, update_policy, drift_policy, approvals),
             (next_check, now, force_unlock, held),
         )| Active {
             held,
             inputs,
+            moved: memory.is_of_another("uid"),
             memory,
             state,
             state_noted,
             missing_state_accepted,
             restored,
+            traces,
+            hand_back,
             ended,
             preview,
             connection,
@@ -206,6 +213,7 @@ pub(super) fn deleting() -> impl Strategy<Value = Deleting> {
             state: active.state,
             state_noted: active.state_noted,
             missing_state_accepted: active.missing_state_accepted,
+            traces: active.traces,
             ended: active.ended,
             approvals: active.approvals,
             force_unlock: active.force_unlock,

@@ -1,0 +1,188 @@
+//! From one version of CAPT to the next, with objects in place.
+//!
+//! `tests/upgrade/<version>` holds what a manager of that version left behind: its CRDs, and every object as an API server had it,
+//! with uid, generation, status and the managers of each field. It is written by `cargo xtask fixture upgrade` when a version is
+//! tagged, and put into an API server's store as it is.
+
+mod engine;
+mod fixture;
+mod making;
+mod store;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use capt_api::crd::{Foreign, foreign, own};
+use capt_controller::install::{Kinds, Outcome, install};
+use capt_controller::options::{Clock, Options, TerraformOptions};
+use capt_testkit::{TestCluster, eventually};
+use kube::ResourceExt;
+use kube::api::{DynamicObject, Patch, PatchParams, PostParams};
+use serde_json::json;
+
+use self::engine::Idle;
+use self::fixture::{Fixture, api, key};
+use self::store::Store;
+use crate::managers::{free_address, get};
+use crate::stage::{Manager, permit};
+
+/// The objects as they are now.
+async fn present(cluster: &TestCluster, fixture: &Fixture) -> BTreeMap<String, DynamicObject> {
+    let mut present = BTreeMap::new();
+    for object in &fixture.objects {
+        let found = api(cluster, object).get(&object.name_any()).await;
+        assert!(found.is_ok(), "{}: {found:?}", key(object));
+        present.insert(key(object), found.unwrap());
+    }
+    present
+}
+
+/// A server that has the kinds and the objects of an earlier version.
+async fn as_it_was(fixture: &Fixture) -> TestCluster {
+    let cluster = TestCluster::start().await;
+    cluster.apply_crds(&fixture.crds).await;
+    making::make_namespace(&cluster).await;
+    let store = Store::of(&cluster).await;
+    for object in &fixture.objects {
+        store.put(object).await;
+    }
+    eventually("the API server to have what was put into its store", async || {
+        let mut missing = Vec::new();
+        for object in &fixture.objects {
+            if api(&cluster, object).get_opt(&object.name_any()).await.unwrap().is_none() {
+                missing.push(key(object));
+            }
+        }
+        if missing.is_empty() { Ok(()) } else { Err(missing.join(", ")) }
+    })
+    .await;
+    // What the API server writes is what it would have written: from now on a write without a change is none.
+    for object in &fixture.objects {
+        let (patch, parameters) = (Patch::Merge(json!({})), PatchParams::default());
+        api(&cluster, object).patch(&object.name_any(), &parameters, &patch).await.unwrap();
+    }
+    cluster
+}
+
+/// Puts this version's kinds over those that are there, as `capt up` and `capt migrate` do.
+async fn upgrade_kinds(cluster: &TestCluster) {
+    let client = cluster.client();
+    let mut outcomes = install(&client, Kinds::Own, &own()).await.unwrap();
+    for kinds in [Foreign::Terraform, Foreign::ClusterApi] {
+        outcomes.extend(install(&client, Kinds::Foreign, &foreign(kinds)).await.unwrap());
+    }
+    for (name, outcome) in outcomes {
+        assert_eq!(outcome, Outcome::Installed, "{name}");
+    }
+}
+
+/// Everything of an object but what names its version and who wrote it.
+fn content(object: &DynamicObject) -> serde_json::Value {
+    let mut content = json!(object);
+    let metadata = content["metadata"].as_object_mut().unwrap();
+    metadata.remove("resourceVersion");
+    metadata.remove("managedFields");
+    content
+}
+
+/// Whether the status of an object tells of add-ons. There is no cluster behind those of a fixture, so that they become overdue by
+/// and by, whatever the version.
+fn tells_of_add_ons(object: &DynamicObject) -> bool {
+    let kind = object.types.as_ref().map(|types| types.kind.as_str());
+    matches!(kind, Some("AddonStack" | "AddonStackBinding" | "Cluster"))
+}
+
+/// What shows that an object was written.
+fn written(object: &DynamicObject) -> serde_json::Value {
+    json!([object.metadata.resource_version, object.metadata.managed_fields])
+}
+
+#[tokio::test]
+async fn objects_of_earlier_versions_keep_every_field_and_stay_valid_under_the_new_kinds() {
+    for fixture in Fixture::all() {
+        let cluster = as_it_was(&fixture).await;
+        let before = present(&cluster, &fixture).await;
+        for object in &fixture.objects {
+            assert_eq!(
+                content(&before[&key(object)]),
+                content(object),
+                "{}: {}",
+                fixture.version,
+                key(object)
+            );
+        }
+        upgrade_kinds(&cluster).await;
+        let after = present(&cluster, &fixture).await;
+        for (key, object) in &after {
+            assert_eq!(content(object), content(&before[key]), "{}: {key}", fixture.version);
+            let dry_run = PostParams { dry_run: true, ..PostParams::default() };
+            let written = api(&cluster, object).replace(&object.name_any(), &dry_run, object).await;
+            assert!(written.is_ok(), "{}: {key} is refused: {written:?}", fixture.version);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_upgrade_applies_nothing_and_writes_nothing() {
+    for fixture in Fixture::all() {
+        let cluster = as_it_was(&fixture).await;
+        upgrade_kinds(&cluster).await;
+        permit(&cluster).await;
+        let before = present(&cluster, &fixture).await;
+        let engine = Arc::new(Idle::of(fixture.engine.clone()));
+        let address = free_address();
+        let manager = Manager::start(&cluster, options(&fixture, engine.clone(), address)).await;
+        for (kind, count) in fixture.kinds() {
+            settled(address, kind, count).await;
+        }
+        assert_eq!(engine.runs(), Vec::<String>::new(), "{}: Terraform was run", fixture.version);
+        manager.stop().await;
+        let after = present(&cluster, &fixture).await;
+        for (key, object) in &after {
+            let was = &before[key];
+            if tells_of_add_ons(object) {
+                let stays = |object| {
+                    let mut content = content(object);
+                    content.as_object_mut().unwrap().remove("status");
+                    content
+                };
+                assert_eq!(stays(object), stays(was), "{}: {key} was written", fixture.version);
+                continue;
+            }
+            assert_eq!(content(object), content(was), "{}: {key} was written", fixture.version);
+            assert_eq!(written(object), written(was), "{}: {key} was written", fixture.version);
+        }
+    }
+}
+
+fn options(fixture: &Fixture, engine: Arc<Idle>, address: std::net::SocketAddr) -> Options {
+    let directory = tempfile::tempdir().unwrap().keep();
+    let now = fixture.taken_at.checked_add(Duration::from_secs(60)).unwrap();
+    let home = making::NAMESPACE.to_owned();
+    let server = capt_controller::options::Server::default();
+    let mut terraform = TerraformOptions::new(engine, directory, server, home, making::HOST.to_owned());
+    // When reality is looked at again is noted; no test may depend on how long ago that was.
+    terraform.clock = Clock::new(move || now);
+    Options { terraform: Some(terraform), diagnostics_address: Some(address), ..Options::default() }
+}
+
+/// Waits until the manager has looked at that many objects of a kind and found them in order.
+async fn settled(address: std::net::SocketAddr, kind: &str, count: usize) {
+    let wanted = format!("capt_reconciles_total{{kind=\"{kind}\",outcome=\"Settled\"}} ");
+    eventually(&format!("{count} of kind {kind} to be settled"), async || {
+        let metrics = get(address, "/metrics").await.map_err(|error| format!("{error:?}"))?;
+        let told = metrics.lines().find_map(|line| line.strip_prefix(&wanted)?.trim().parse::<usize>().ok());
+        let reconciles: Vec<&str> =
+            metrics.lines().filter(|line| line.starts_with("capt_reconciles_total")).collect();
+        if told.is_some_and(|told| told >= count) { Ok(()) } else { Err(reconciles.join("; ")) }
+    })
+    .await;
+}
+
+/// Writes the fixture of this version. Run by `cargo xtask fixture upgrade`.
+#[tokio::test]
+#[ignore = "writes into the repository"]
+async fn write_the_fixture_of_this_version() {
+    making::write().await;
+}

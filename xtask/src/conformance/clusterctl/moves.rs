@@ -1,0 +1,148 @@
+//! Clusters moved from the home of a laptop into a management cluster with the real Cluster API, and back.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use capt_api::Cluster;
+use capt_testkit::home::Home;
+use kube::Client;
+use kube::api::{Api, ListParams, Patch, PatchParams};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::super::contract::Core;
+use super::eyes::until;
+use super::installation::{INIT, NAMESPACE};
+use super::life::{add_kinds_of_terraform, start_home};
+use super::manager::Manager;
+use super::{Site, Tools, ok};
+use crate::soak::moves::{Fleet, Identity};
+
+const MOVED: &str = "moving";
+/// Cluster API tries to connect every 30 seconds, and Terraform takes its time, too.
+const PATIENCE: Duration = Duration::from_secs(150);
+const STOPPED_WITHIN: Duration = Duration::from_secs(60);
+
+/// From where to where.
+struct Way<'a> {
+    from: (&'a Client, &'a Path),
+    to: (&'a Client, &'a Path),
+}
+
+impl Way<'_> {
+    fn question(&self) -> Vec<String> {
+        let path = |path: &Path| path.display().to_string();
+        let (from, to) = (path(self.from.1), path(self.to.1));
+        ["move", "--namespace", MOVED, "--kubeconfig", &from, "--to-kubeconfig", &to]
+            .map(ToOwned::to_owned)
+            .to_vec()
+    }
+}
+
+/// There and back, and everything that is refused on the way.
+pub(super) async fn go_and_come_back(tools: &Tools) -> anyhow::Result<()> {
+    let directory = tempfile::tempdir()?;
+    let mut home = start_home(&tools.capt, directory.path()).await?;
+    let laptop = home.client().await?;
+    let site = Site::new(tools).await?;
+    let management = &site.server.client;
+    let fleet = Fleet::new(&site.server.control_plane, management.clone());
+    fleet.create(&laptop, MOVED).await?;
+    settles(&fleet, &laptop).await?;
+    let before = fleet.identity(&laptop, MOVED).await?;
+
+    let (at_home, there) =
+        (home.announcement().kubeconfig.clone(), site.server.control_plane.kubeconfig_path().to_owned());
+    let away = Way { from: (&laptop, &at_home), to: (management, &there) };
+    let back = Way { from: (management, &there), to: (&laptop, &at_home) };
+    refused(&site, &away, &["clusters.cluster.x-k8s.io"]).await?;
+    is_unharmed(&fleet, &laptop, &before).await?;
+    ok("move: where the target has no kinds nothing changes");
+
+    site.clusterctl.run(&INIT).await?;
+    add_kinds_of_terraform(management).await?;
+    // Garbage collection knows the kinds that are there when it starts.
+    site.server.control_plane.refresh_controllers()?;
+    let core = Core::start(&tools.cluster_api.program, &site.server.control_plane, &[])?;
+    let manager = Manager::start(&tools.capt, &site.server, NAMESPACE).await?;
+    pause(&laptop, json!(true)).await?;
+    refused(&site, &away, &["are paused"]).await?;
+    pause(&laptop, Value::Null).await?;
+    is_unharmed(&fleet, &laptop, &before).await?;
+    ok("move: a paused cluster is refused and nothing changes");
+
+    moves(&site, &away, &fleet, &before).await.with_context(|| {
+        format!("the manager said:\n{}\nCluster API said:\n{}", manager.tail(), core.tail())
+    })?;
+    ok("move: from `capt up` into a management cluster with the real core, and nothing is made again");
+
+    home = again(home, tools, directory.path()).await?;
+    is_unharmed(&fleet, management, &before).await?;
+    is_empty(&fleet, &home.client().await?).await?;
+    ok("move: a home that is started again after it does nothing");
+
+    moves(&site, &back, &fleet, &before).await?;
+    ok("move: and back");
+    manager.stop()?;
+    home.signal(Signal::TERM)?;
+    home.wait(PATIENCE).context("stopping capt up")?;
+    Ok(directory.close()?)
+}
+
+async fn refused(site: &Site, way: &Way<'_>, texts: &[&str]) -> anyhow::Result<()> {
+    let question = way.question();
+    let question: Vec<&str> = question.iter().map(String::as_str).collect();
+    site.clusterctl.refuses(&question).await?.names(texts)
+}
+
+async fn moves(site: &Site, way: &Way<'_>, fleet: &Fleet, before: &Identity) -> anyhow::Result<()> {
+    let question = way.question();
+    let question: Vec<&str> = question.iter().map(String::as_str).collect();
+    site.clusterctl.run(&question).await?;
+    is_unharmed(fleet, way.to.0, before).await?;
+    is_empty(fleet, way.from.0).await
+}
+
+/// Stops a home and starts it again.
+async fn again(mut home: Home, tools: &Tools, directory: &Path) -> anyhow::Result<Home> {
+    home.signal(Signal::TERM)?;
+    home.wait(STOPPED_WITHIN).context("stopping capt up")?;
+    start_home(&tools.capt, directory).await
+}
+
+async fn pause(client: &Client, paused: Value) -> anyhow::Result<()> {
+    let clusters: Api<Cluster> = Api::namespaced(client.clone(), MOVED);
+    let all = clusters.list_metadata(&ListParams::default()).await?;
+    ensure!(!all.items.is_empty(), "no Cluster to pause");
+    let patch = Patch::Merge(json!({ "spec": { "paused": paused } }));
+    for cluster in all {
+        let name = cluster.metadata.name.unwrap_or_default();
+        clusters.patch(&name, &PatchParams::default(), &patch).await?;
+    }
+    Ok(())
+}
+
+async fn settles(fleet: &Fleet, client: &Client) -> anyhow::Result<()> {
+    until(PATIENCE, async || {
+        let unsettled = fleet.unsettled(client, MOVED).await?;
+        Ok(if unsettled.is_empty() { Ok(()) } else { Err(unsettled.join("\n")) })
+    })
+    .await
+}
+
+async fn is_unharmed(fleet: &Fleet, client: &Client, before: &Identity) -> anyhow::Result<()> {
+    settles(fleet, client).await?;
+    let now = fleet.identity(client, MOVED).await?;
+    ensure!(before.is_kept_by(&now), "it was {before:?} and is {now:?}");
+    Ok(())
+}
+
+/// Nothing is left where it was.
+async fn is_empty(fleet: &Fleet, client: &Client) -> anyhow::Result<()> {
+    until(PATIENCE, async || {
+        let rest = fleet.rest(client, MOVED).await?;
+        Ok(if rest.is_empty() { Ok(()) } else { Err(format!("left behind: {rest:?}")) })
+    })
+    .await
+}
