@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use capt_terraform::{
-    Answer, Engine, Error, Event, Identity, Observer, Outcome, ProcessEngine, Run, Unfinished, Verb, Version,
+    Answer, Engine, Error, Event, Identity, Left, Observer, Outcome, ProcessEngine, Run, Unfinished, Verb,
+    Version,
 };
 use serde_json::{Value, json};
 
@@ -113,6 +114,10 @@ impl Engine for CountingEngine {
 
     fn unfinished(&self) -> Answer<'_, Vec<Unfinished>> {
         self.engine.unfinished()
+    }
+
+    fn left<'a>(&'a self, identity: &'a Identity) -> Answer<'a, Left> {
+        self.engine.left(identity)
     }
 
     fn collect<'a>(&'a self, known: &'a BTreeSet<Identity>) -> Answer<'a, Vec<Identity>> {

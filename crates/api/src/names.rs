@@ -174,6 +174,14 @@ pub mod annotation {
     /// On a `WorkspaceTemplateApply`, or on a Workspace that has none: the Secret with the state (`namespace/name`), once
     /// there is something in it.
     pub const STATE: &str = "capt.cluster.x-k8s.io/state";
+    /// On a `WorkspaceTemplateApply` whose Workspace Crossplane runs: that it has made something (`crossplane`), or takes it down
+    /// (`crossplane-destroys`). Where the state is, only Crossplane knows; in another cluster this counts like a state that is
+    /// noted.
+    pub const MADE_BY: &str = "capt.cluster.x-k8s.io/made-by";
+    /// On a network or control plane: that its apply had a state, and where (`uid/namespace/name`). An apply that is lost without
+    /// a destroy is made again with it, so that the state is missed and nothing is made a second time. The uid is the object's
+    /// own: on a copy it says nothing.
+    pub const OWNED_STATE: &str = "capt.cluster.x-k8s.io/owned-state";
     /// On what the Terraform engine keeps of a Workspace: the Workspace's full name.
     pub const WORKSPACE: &str = "capt.cluster.x-k8s.io/workspace";
     /// On the first Secret of a state: how many Secrets hold it, if there are more than one.

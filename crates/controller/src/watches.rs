@@ -1,31 +1,30 @@
 //! Which change brings up which object.
 
 mod addons;
+mod changes;
+mod sources;
 
-use std::collections::HashMap;
 use std::fmt::Debug;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use capt_api::flux::{Bucket, GitRepository, OciRepository, SourceKind};
-use capt_api::names::label;
 use capt_api::{
     AddonStack, AddonStackBinding, CAPTCluster, CAPTControlPlane, Cluster, ClusterResourceSet,
     ClusterResourceSetBinding, ProviderConfig, Workspace, WorkspaceTemplate, WorkspaceTemplateApply,
 };
 use capt_core::tie::ApplyKey;
 use futures::channel::mpsc::UnboundedSender;
-use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::PartialObjectMeta;
 use kube::runtime::reflector::ObjectRef;
 use kube::runtime::reflector::store::Writer;
-use kube::runtime::watcher;
-use kube::{Api, Resource, ResourceExt};
+use kube::{Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use tokio::task::JoinSet;
 
+use self::changes::Changes;
+use self::sources::{cluster_source, filtered, source};
 use crate::cluster::{follow_kinds, follow_owner as follow_owner_of_clusters};
 use crate::context::Context;
 use crate::control_plane;
@@ -426,76 +425,4 @@ where
 
 fn apply_key(name: &Name) -> ApplyKey {
     ApplyKey { namespace: name.namespace.clone(), name: name.name.clone() }
-}
-
-fn source<K>(context: &Context, kind: Kind) -> Source<K>
-where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug,
-{
-    let client = context.client.clone();
-    let api = match &context.options.namespace {
-        Some(namespace) => Api::namespaced(client, namespace),
-        None => Api::all(client),
-    };
-    from_api(context, api, kind)
-}
-
-/// A watch that keeps to the label that the manager was told.
-fn filtered<K>(context: &Context, kind: Kind) -> Source<K>
-where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug,
-{
-    let mut source = source::<K>(context, kind);
-    if let Some(value) = &context.options.watch_filter {
-        source.config = source.config.labels(&format!("{}={value}", label::WATCH_FILTER));
-    }
-    source
-}
-
-fn cluster_source<K: Resource<DynamicType = ()> + Clone + Debug>(context: &Context, kind: Kind) -> Source<K> {
-    from_api(context, Api::all(context.client.clone()), kind)
-}
-
-fn from_api<K>(context: &Context, api: Api<K>, kind: Kind) -> Source<K> {
-    Source {
-        client: context.client.clone(),
-        api,
-        config: watcher::Config::default(),
-        kind,
-        metrics: context.metrics.clone(),
-    }
-}
-
-/// Tells changes that matter from writes of a status, which are mostly our own.
-#[derive(Default)]
-struct Changes(HashMap<Name, u64>);
-
-impl Changes {
-    fn is_news(&mut self, metadata: &ObjectMeta, touch: Touch) -> bool {
-        let key = key_of(metadata);
-        match touch {
-            Touch::Gone => {
-                self.0.remove(&key);
-                true
-            }
-            Touch::There => {
-                let fingerprint = fingerprint(metadata);
-                self.0.insert(key, fingerprint) != Some(fingerprint)
-            }
-        }
-    }
-}
-
-fn fingerprint(metadata: &ObjectMeta) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    metadata.uid.hash(&mut hasher);
-    metadata.generation.hash(&mut hasher);
-    metadata.deletion_timestamp.is_some().hash(&mut hasher);
-    metadata.labels.hash(&mut hasher);
-    metadata.annotations.hash(&mut hasher);
-    metadata.finalizers.hash(&mut hasher);
-    for owner in metadata.owner_references.iter().flatten() {
-        (&owner.api_version, &owner.kind, &owner.name, &owner.uid).hash(&mut hasher);
-    }
-    hasher.finish()
 }

@@ -5,6 +5,7 @@
 
 mod access;
 mod act;
+mod asked;
 pub mod by_hand;
 mod candidate;
 mod connection_secret;
@@ -32,11 +33,14 @@ use std::time::{Duration, Instant};
 use capt_api::Workspace;
 use capt_api::names::{Reason, condition};
 use capt_core::workspace::decide::{Step, decide};
+use capt_core::workspace::handover::Serves;
 use capt_core::workspace::status::Effect;
+use capt_terraform::{Identity, Left};
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use k8s_openapi::jiff::Timestamp;
 use kube::runtime::controller::Action;
 use tokio::sync::watch;
+use tracing::warn;
 
 use act::Done;
 
@@ -68,6 +72,7 @@ pub(crate) struct Terraform {
     pub(crate) serving: watch::Sender<Serving>,
     access: access::Access,
     records: record::Records,
+    asked: asked::Asked,
 }
 
 impl Terraform {
@@ -77,6 +82,7 @@ impl Terraform {
             serving: watch::Sender::new(Serving::Unknown),
             access: access::Access::default(),
             records: record::Records::default(),
+            asked: asked::Asked::default(),
             options,
         }
     }
@@ -84,6 +90,20 @@ impl Terraform {
     /// Forgets what another manager may have changed meanwhile.
     pub(crate) fn begin_leadership(&self) {
         self.records.clear();
+    }
+
+    /// What runs of the Workspace with this uid have left on this machine. Where that cannot be told, everything is there.
+    async fn left(&self, workspace_uid: &str) -> Left {
+        let Ok(identity) = Identity::try_from(workspace_uid.to_owned()) else { return Left::default() };
+        self.options.engine.left(&identity).await.unwrap_or_else(|error| {
+            warn!(error = &error as &dyn std::error::Error, "what runs have left behind is not known");
+            Left { alive: true, unfinished: true, unstored: true }
+        })
+    }
+
+    /// Who runs the Workspaces that say nothing, if that is known.
+    pub(crate) fn serves(&self) -> Option<Serves> {
+        self.serving.borrow().serves()
     }
 
     fn now(&self) -> Timestamp {
@@ -204,7 +224,7 @@ fn next_look(step: &Step, blocked: bool, now: Timestamp) -> Action {
             return Action::requeue(MOMENT);
         }
         Step::Hold { until, .. } => *until,
-        Step::AwaitLock { until, .. } => Some(*until),
+        Step::AwaitLock { until, .. } | Step::AwaitCrossplane { until } => Some(*until),
         Step::Settled { next_check }
         | Step::AwaitApproval { next_check, .. }
         | Step::ReportDrift { next_check, .. } => *next_check,

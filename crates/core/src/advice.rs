@@ -75,7 +75,8 @@ topics! {
         Creating ReconcileError InitFailed PlanFailed ApplyFailed ModuleUnavailable InvalidRun InputMissing
         ProviderConfigMissing SourceNotReady PolicyInvalid NotPermitted TerraformUnavailable WorkingDirectoryFailed
         TerraformFailed OutputUnreadable OutputsRefused TimedOut Interrupted PlanStale ReconcilePaused Available
-        ReconcileSuccess Planned Applying Applied Destroying Destroyed Orphaned Dropped TakenOver HandedBack HandBackRefused;
+        ReconcileSuccess Planned Applying Applied Destroying Destroyed Orphaned Dropped TakenOver HandedBack HandBackRefused
+        HandoverUnanswered;
     state "State, locks and drift":
         StateMissing StateNotOwned StatePushFailed StatePushed StateNearLimit StateSizeFine NoBackend Locked NotLocked
         OrphanedLockReleased LockForced DriftDetected NoDrift NothingPending;

@@ -114,7 +114,7 @@ pub fn forecast(before: &World, after: &mut World, named: &BTreeSet<ApplyKey>) -
 /// Puts an apply in as its maker wants it. What others added to it stays.
 fn put(world: &mut World, key: &ApplyKey, wish: &Wish, earlier: Option<&Wish>) -> Result<(), String> {
     let Wish { owner, wanted } = wish;
-    let mut object = wanted.object(owner);
+    let mut object = wanted.object(owner, None);
     object["metadata"]["namespace"] = json!(key.namespace);
     let unreadable = |_| "it makes no WorkspaceTemplateApply that can be read".to_owned();
     let mut made: WorkspaceTemplateApply = serde_json::from_value(object).map_err(unreadable)?;

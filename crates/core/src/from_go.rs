@@ -66,6 +66,8 @@ pub enum Comparison {
     Missing,
     /// It is somebody else's.
     NotOurs,
+    /// The status of this other apply names it.
+    Reported(ApplyKey),
     /// That cannot be told.
     Unknown(String),
 }

@@ -36,6 +36,7 @@ pub mod network;
 pub mod note;
 pub mod overview;
 pub mod owned_apply;
+pub mod owned_state;
 pub mod placeholder;
 pub mod readiness;
 pub mod ready_made;

@@ -11,6 +11,7 @@ use kube::Resource;
 use serde_json::{Value, json};
 
 use crate::digest::digest;
+use crate::owned_state;
 use crate::standing::api_group;
 use crate::tie::label_value;
 
@@ -27,6 +28,8 @@ pub struct Owner {
     pub name: String,
     /// Its uid.
     pub uid: String,
+    /// The state that its apply had, as `namespace/name`.
+    pub state: Option<String>,
 }
 
 impl Owner {
@@ -39,6 +42,7 @@ impl Owner {
             namespace: metadata.namespace.clone().unwrap_or_default(),
             name: metadata.name.clone().unwrap_or_default(),
             uid: metadata.uid.clone().unwrap_or_default(),
+            state: owned_state::remembered(metadata).map(ToOwned::to_owned),
         }
     }
 
@@ -96,13 +100,16 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// The object that is applied.
-    pub fn object(&self, owner: &Owner) -> Value {
+    /// The object that is applied: to `present`, or as a new one.
+    ///
+    /// A new one knows of the state of the one that was lost. What is known of a state is repeated ever after, or it would be
+    /// taken away; whoever noted something else meanwhile is not overruled.
+    pub fn object(&self, owner: &Owner, present: Option<&WorkspaceTemplateApply>) -> Value {
         let mut labels = BTreeMap::from([(label::MANAGED_BY.to_owned(), MANAGED_BY_CAPT.to_owned())]);
         if let Some(cluster) = &self.cluster {
             labels.insert(label::CLUSTER_NAME.to_owned(), label_value(cluster));
         }
-        json!({
+        let mut object = json!({
             "apiVersion": WorkspaceTemplateApply::api_version(&()),
             "kind": WorkspaceTemplateApply::kind(&()),
             "metadata": {
@@ -112,7 +119,22 @@ impl Wanted {
                 "ownerReferences": [owner.reference()],
             },
             "spec": self.spec,
-        })
+        });
+        let metadata = &mut object["metadata"];
+        let state = match present {
+            None => owner.state.as_ref(),
+            Some(present) => {
+                metadata["uid"] = json!(present.metadata.uid);
+                present.metadata.annotations.as_ref().and_then(|all| all.get(annotation::STATE))
+            }
+        };
+        if let Some(state) = state {
+            metadata["annotations"][annotation::STATE] = json!(state);
+            if let Some(present) = present {
+                metadata["resourceVersion"] = json!(present.metadata.resource_version);
+            }
+        }
+        object
     }
 
     /// Whether an apply is as it should be. What others added is left alone; what they changed is not.
@@ -160,6 +182,7 @@ mod tests {
             namespace: "a".to_owned(),
             name: "demo".to_owned(),
             uid: "1".to_owned(),
+            state: None,
         }
     }
 
@@ -172,7 +195,7 @@ mod tests {
     fn nothing_to_be_taken_from_others_is_met_by_nothing() {
         let mut wanted = wanted(&json!({ "region": "r" }));
         wanted.spec["variablesFrom"] = json!([]);
-        assert!(wanted.is_met_by(&apply(wanted.object(&owner())), &owner()));
+        assert!(wanted.is_met_by(&apply(wanted.object(&owner(), None)), &owner()));
     }
 
     fn apply(object: Value) -> WorkspaceTemplateApply {
@@ -182,7 +205,7 @@ mod tests {
     #[test]
     fn what_was_applied_meets_what_is_wanted() {
         let wanted = wanted(&json!({ "region": "r" }));
-        let mut object = wanted.object(&owner());
+        let mut object = wanted.object(&owner(), None);
         assert!(wanted.is_met_by(&apply(object.clone()), &owner()));
         object["spec"]["variables"]["theirs"] = json!("1");
         assert!(wanted.is_met_by(&apply(object.clone()), &owner()), "additions of others are left alone");
@@ -192,8 +215,39 @@ mod tests {
 
     #[test]
     fn what_is_no_longer_wanted_is_noticed() {
-        let object = wanted(&json!({ "region": "r", "gone": "1" })).object(&owner());
+        let object = wanted(&json!({ "region": "r", "gone": "1" })).object(&owner(), None);
         assert!(!wanted(&json!({ "region": "r" })).is_met_by(&apply(object), &owner()));
+    }
+
+    #[test]
+    fn an_apply_that_was_lost_is_made_again_with_its_state() {
+        let wanted = wanted(&json!({}));
+        let remembering = Owner { state: Some("a/tfstate-demo-capt".to_owned()), ..owner() };
+        let object = wanted.object(&remembering, None);
+        assert_eq!(object["metadata"]["annotations"][annotation::STATE], "a/tfstate-demo-capt");
+        assert_eq!(wanted.object(&owner(), None)["metadata"]["annotations"].get(annotation::STATE), None);
+    }
+
+    #[test]
+    fn what_an_apply_knows_of_its_state_stays_as_it_is() {
+        let wanted = wanted(&json!({}));
+        let remembering = Owner { state: Some("a/before".to_owned()), ..owner() };
+        let mut present = apply(wanted.object(&owner(), None));
+        present.metadata.resource_version = Some("7".to_owned());
+        let object = wanted.object(&remembering, Some(&present));
+        assert_eq!(object["metadata"]["annotations"].get(annotation::STATE), None, "nothing is made up");
+        assert_eq!(object["metadata"].get("resourceVersion"), None);
+        present
+            .metadata
+            .annotations
+            .get_or_insert_default()
+            .insert(annotation::STATE.to_owned(), "b/now".to_owned());
+        let object = wanted.object(&remembering, Some(&present));
+        assert_eq!(object["metadata"]["annotations"][annotation::STATE], "b/now");
+        assert_eq!(
+            object["metadata"]["resourceVersion"], "7",
+            "a note that was changed meanwhile is not overruled"
+        );
     }
 
     #[rstest]

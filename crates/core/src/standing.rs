@@ -41,7 +41,7 @@ impl Pause {
             self.annotation.then(|| format!("{kind} has the {} annotation", annotation::PAUSED)),
             self.moving.then(|| {
                 format!(
-                    "{kind} has the {} annotation: it lives on in another cluster (if it does not, remove the annotation)",
+                    "{kind} has the {} annotation: it lives on in another cluster, and what it knew of its state is gone here (if it does not live on, restore it from a backup; without the annotation it would begin anew)",
                     annotation::DELETE_FOR_MOVE
                 )
             }),
@@ -84,7 +84,7 @@ pub fn cluster_name(metadata: &ObjectMeta) -> Option<&str> {
 }
 
 /// The group of an API version; empty for the core group.
-pub(crate) fn api_group(api_version: &str) -> &str {
+pub fn api_group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 

@@ -100,6 +100,13 @@ pub fn is_of(workspace: &ObjectMeta, apply: &WorkspaceTemplateApply) -> bool {
     }
 }
 
+/// Whether a Workspace was last written for this apply as it was before a move or a restore, with another uid. Labels get lost:
+/// without one nothing is known.
+pub fn is_of_former(workspace: &ObjectMeta, apply: &WorkspaceTemplateApply) -> bool {
+    let known = workspace.labels.as_ref().and_then(|labels| labels.get(label::APPLY_UID));
+    known.is_some_and(|known| !known.is_empty() && Some(known) != apply.metadata.uid.as_ref())
+}
+
 /// The apply that a Workspace is derived from. The annotation counts, unless somebody else says that he manages the Workspace
 /// now: labels are for people and selectors, and get lost.
 pub fn apply_of(workspace: &ObjectMeta) -> Option<ApplyKey> {
@@ -279,6 +286,24 @@ mod tests {
         assert!(may_adopt(&apply, "x") && is_wished(&apply, "x"));
         assert_eq!(workspace_name(&apply), "x");
         assert!(!may_adopt(&apply, "y"));
+    }
+
+    #[rstest]
+    #[case::of_this_one(Some("uid-2"), false)]
+    #[case::of_the_one_before_a_move(Some("uid-1"), true)]
+    #[case::lost(None, false)]
+    #[case::empty(Some(""), false)]
+    fn a_label_tells_whether_the_workspace_is_of_the_apply_before_a_move(
+        #[case] uid: Option<&str>,
+        #[case] expected: bool,
+    ) {
+        let mut apply = WorkspaceTemplateApply::new(
+            "demo-apply",
+            serde_json::from_value(serde_json::json!({ "templateRef": { "name": "t" } })).unwrap(),
+        );
+        apply.metadata.uid = Some("uid-2".to_owned());
+        let labels = uid.map(|uid| [(label::APPLY_UID.to_owned(), uid.to_owned())].into());
+        assert_eq!(is_of_former(&ObjectMeta { labels, ..ObjectMeta::default() }, &apply), expected);
     }
 
     fn workspace(managed_by: &str, apply: &str) -> ObjectMeta {

@@ -39,6 +39,9 @@ pub trait Engine: Send + Sync {
     /// What is running, and what an earlier engine left unfinished: to be looked at before new work is given out.
     fn unfinished(&self) -> Answer<'_, Vec<Unfinished>>;
 
+    /// What work on this identity has left on this machine that must not be passed over.
+    fn left<'a>(&'a self, identity: &'a Identity) -> Answer<'a, Left>;
+
     /// Removes the working directories of identities that are not in `known`, which has to be complete.
     ///
     /// One with a process, or with a state that could not be stored, stays whatever `known` says. Returns what was removed.
@@ -116,6 +119,17 @@ pub struct Unfinished {
     pub started_at: Option<Timestamp>,
     /// Whether something is still running.
     pub alive: bool,
+}
+
+/// What work on an identity has left on this machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Whether a process works.
+    pub alive: bool,
+    /// Whether a command was begun whose end was not seen.
+    pub unfinished: bool,
+    /// Whether a state is there that could not be stored. The next run stores it before anything else.
+    pub unstored: bool,
 }
 
 /// What is known of a command that ended while nobody looked. Its exit code is not; plan again to see what it did.

@@ -31,7 +31,7 @@ mod workdir;
 
 pub use binary::{BinaryError, Tool, Version, find};
 pub use diagnostic::{Diagnostic, LockInfo, Severity};
-pub use engine::{Answer, Applied, Engine, Event, Observer, Outcome, Survived, Unfinished, Verb};
+pub use engine::{Answer, Applied, Engine, Event, Left, Observer, Outcome, Survived, Unfinished, Verb};
 pub use error::{Error, Retry};
 pub use fingerprint::fingerprint;
 pub use live::LiveLog;

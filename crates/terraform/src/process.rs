@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::binary::Version;
-use crate::engine::{Answer, Engine, Event, Observer, Outcome, Unfinished, Verb};
+use crate::engine::{Answer, Engine, Event, Left, Observer, Outcome, Unfinished, Verb};
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::private;
@@ -148,6 +148,11 @@ impl Engine for ProcessEngine {
     fn unfinished(&self) -> Answer<'_, Vec<Unfinished>> {
         let root = self.settings.root.clone();
         Box::pin(blocking(move || directories::unfinished(&root)))
+    }
+
+    fn left<'a>(&'a self, identity: &'a Identity) -> Answer<'a, Left> {
+        let workdir = self.workdir(identity);
+        Box::pin(blocking(move || survivor::left(&workdir)))
     }
 
     fn collect<'a>(&'a self, known: &'a BTreeSet<Identity>) -> Answer<'a, Vec<Identity>> {

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::binary::{Tool, Version};
 use crate::diagnostic::Diagnostic;
-use crate::engine::{Answer, Applied, Engine, Event, Observer, Outcome, Unfinished, Verb};
+use crate::engine::{Answer, Applied, Engine, Event, Left, Observer, Outcome, Unfinished, Verb};
 use crate::error::Error;
 use crate::output::Outputs;
 use crate::plan::{Action, Change, Plan, PlanHash};
@@ -64,6 +64,7 @@ struct World {
     hanging: Vec<(Identity, watch::Sender<bool>)>,
     unfinished: Vec<Unfinished>,
     directories: BTreeSet<Identity>,
+    left: BTreeMap<Identity, Left>,
     provider_locks: BTreeMap<Identity, String>,
     logs: Vec<(Identity, Verb, String)>,
 }
@@ -96,6 +97,11 @@ impl ScriptedEngine {
     /// Pretends that an earlier engine left these behind.
     pub fn leave_unfinished(&self, unfinished: Vec<Unfinished>) {
         lock(&self.world).unfinished = unfinished;
+    }
+
+    /// Pretends that this is left of the work on an identity.
+    pub fn leave(&self, identity: Identity, left: Left) {
+        lock(&self.world).left.insert(identity, left);
     }
 
     /// Pretends that this lock file of the providers was kept.
@@ -186,6 +192,10 @@ impl Engine for ScriptedEngine {
 
     fn unfinished(&self) -> Answer<'_, Vec<Unfinished>> {
         Box::pin(ready(Ok(lock(&self.world).unfinished.clone())))
+    }
+
+    fn left<'a>(&'a self, identity: &'a Identity) -> Answer<'a, Left> {
+        Box::pin(ready(Ok(lock(&self.world).left.get(identity).copied().unwrap_or_default())))
     }
 
     fn collect<'a>(&'a self, known: &'a BTreeSet<Identity>) -> Answer<'a, Vec<Identity>> {

@@ -31,7 +31,7 @@ use crate::fingerprint::content_digest;
 use crate::private;
 use crate::run::{Identity, Run};
 
-pub(crate) use backend::initialised_kind;
+pub(crate) use backend::{declared_name, initialised_kind};
 pub(crate) use journal::Journal;
 pub(crate) use lock::{Lock, acquire, holder};
 pub(crate) use stamp::{SavedPlan, Stamp};
@@ -202,7 +202,12 @@ impl Workdir {
     /// Whether removing the directory would lose something.
     pub(crate) fn holds_state(&self) -> io::Result<bool> {
         let local = fs::read_dir(self.state()).is_ok_and(|mut entries| entries.next().is_some());
-        Ok(local || self.errored_state().exists() || !errored_states(&self.module())?.is_empty())
+        Ok(local || self.holds_unstored_state()?)
+    }
+
+    /// Whether a state is here that Terraform could not store.
+    pub(crate) fn holds_unstored_state(&self) -> io::Result<bool> {
+        Ok(self.errored_state().exists() || !errored_states(&self.module())?.is_empty())
     }
 }
 

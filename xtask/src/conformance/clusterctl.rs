@@ -17,6 +17,7 @@ mod namespaces;
 mod program;
 mod providers;
 mod repository;
+mod road;
 mod upgrade;
 
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
 //! Clusters moved back and forth between two management clusters by the real clusterctl, with the manager at the source killed at
-//! a random moment: nothing is ever destroyed or made again, and each cluster is in exactly one place.
+//! a random moment, and at times clusterctl itself: nothing is ever destroyed or made again, and each cluster is in exactly one
+//! place.
 
 mod engine;
 mod fleet;
@@ -23,8 +24,12 @@ use side::Side;
 const NAMESPACES: [&str; 2] = ["blue", "green"];
 /// What a move takes at most when nothing holds it up: so late a manager is killed at most.
 const LONGEST: Duration = Duration::from_secs(6);
+/// What clusterctl takes: it is killed before that.
+const MOVING: Duration = Duration::from_secs(3);
 /// How long a manager that was killed is away at most while a run of it goes on.
 const SHORT: Duration = Duration::from_millis(1500);
+/// How long a source that is told to go on may do so before it is tried to move again.
+const GOING_ON: Duration = Duration::from_secs(3);
 /// How often a move is tried.
 const TRIES: u32 = 3;
 /// How long everything may take to be as it should.
@@ -39,6 +44,8 @@ pub(crate) struct Summary {
     kills: u32,
     /// Moves that had to wait for an apply.
     held_up: u32,
+    /// Moves that were interrupted by the end of clusterctl.
+    interrupted: u32,
     /// Moves that were tried again.
     repeated: u32,
     /// Workspaces that the source did not see to be moved, and left frozen.
@@ -53,6 +60,16 @@ impl Summary {
     pub(crate) fn is_clean(&self) -> bool {
         self.violations.is_empty()
     }
+}
+
+/// What happens during a move, and when.
+struct Mishaps {
+    /// The manager at the source is killed.
+    death: Duration,
+    /// How long nobody is there then.
+    away: Duration,
+    /// clusterctl is killed.
+    interrupted: Option<Duration>,
 }
 
 /// Where each namespace is, and what its clusters must stay.
@@ -130,11 +147,13 @@ impl Soak {
         let death = self.moment(LONGEST);
         // Somebody has to see the end of a run, or the move waits for it for minutes.
         let away = if held_up { self.moment(SHORT) } else { self.moment(LONGEST) };
+        let interrupted = self.random.bool().then(|| self.moment(MOVING));
         println!(
-            "round {round}: {namespace} from {from} to {to}, killed after {death:?}, away for {away:?}{}",
-            if held_up { ", while something is applied" } else { "" }
+            "round {round}: {namespace} from {from} to {to}, killed after {death:?}, away for {away:?}{}{}",
+            if held_up { ", while something is applied" } else { "" },
+            interrupted.map(|after| format!(", clusterctl killed after {after:?}")).unwrap_or_default()
         );
-        self.transfer(namespace, from, to, (death, away)).await?;
+        self.transfer(namespace, from, to, Mishaps { death, away, interrupted }).await?;
         self.at.insert(namespace, to);
         self.summary.moves += 1;
         self.settles(namespace).await?;
@@ -151,13 +170,13 @@ impl Soak {
         Duration::from_millis(self.random.u64(..u64::try_from(longest.as_millis()).unwrap_or(u64::MAX)))
     }
 
-    /// Moves a namespace, and kills the manager at the source meanwhile.
+    /// Moves a namespace, with all mishaps on the way, until it is there.
     async fn transfer(
         &mut self,
         namespace: &str,
         from: usize,
         to: usize,
-        (death, away): (Duration, Duration),
+        Mishaps { death, away, interrupted }: Mishaps,
     ) -> anyhow::Result<()> {
         let text = |side: usize| self.sides[side].kubeconfig().display().to_string();
         let (source, target) = (text(from), text(to));
@@ -171,17 +190,30 @@ impl Soak {
             sleep(away).await;
             side.restart()
         };
-        let (mut moved, killed) = tokio::join!(self.clusterctl.run(&arguments), killing);
+        let moving = async {
+            match interrupted {
+                None => self.clusterctl.run(&arguments).await.map(|_| true),
+                Some(after) => self.clusterctl.run_until_killed(&arguments, after).await,
+            }
+        };
+        let (mut moved, killed) = tokio::join!(moving, killing);
         killed?;
         self.summary.kills += 1;
+        self.summary.interrupted += u32::from(matches!(moved, Ok(false)));
         for _ in 1..TRIES {
-            let Err(error) = &moved else { break };
-            println!("tried again: {error:#}");
+            match &moved {
+                Ok(true) => break,
+                Ok(false) => println!("tried again: clusterctl was killed"),
+                Err(error) => println!("tried again: {error:#}"),
+            }
             self.summary.repeated += 1;
             self.fleet.unpause(&self.sides[from].client, namespace).await?;
-            moved = self.clusterctl.run(&arguments).await;
+            sleep(self.moment(GOING_ON)).await;
+            moved = self.clusterctl.run(&arguments).await.map(|_| true);
         }
-        moved.map(drop)
+        ensure!(moved?, "clusterctl was always killed");
+        // It takes the pause off last of all, and only of what it found at the source.
+        self.fleet.unpause(&self.sides[to].client, namespace).await
     }
 
     /// Waits until the clusters of a namespace are ready where they are.

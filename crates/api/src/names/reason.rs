@@ -141,6 +141,8 @@ reasons! {
     HandedBack: Calm,
     /// The Workspace is not handed back, since Crossplane would not find its state.
     HandBackRefused: Trouble,
+    /// Crossplane was asked to put the Workspace down and has not said that it has.
+    HandoverUnanswered: Trouble,
     /// The Workspace was let go without a destroy, because its apply lives on elsewhere or is gone.
     Dropped: Calm,
     /// The Workspace was let go and its infrastructure stays.

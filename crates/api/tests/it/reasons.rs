@@ -36,6 +36,7 @@ fn only_what_calls_for_the_user_is_trouble() {
             "DriftDetected",
             "EndpointUnavailable",
             "HandBackRefused",
+            "HandoverUnanswered",
             "Incompatible",
             "InitFailed",
             "InputMissing",

@@ -11,9 +11,10 @@ mod survey;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use capt_core::migration::{Releases, Which};
 use capt_core::name::is_namespace_name;
+use serde::Serialize;
 
 use self::plan::{Outcome, Plan};
 use self::survey::Survey;
@@ -60,21 +61,38 @@ async fn helm_release(arguments: HelmReleaseArguments, printer: Printer) -> anyh
         return printer.value(&plan, &plan.sentences());
     }
     if dry_run {
-        printer.value(&plan, &plan.sentences())?;
-        ensure!(plan.in_the_way.is_empty(), "this cannot be done yet: see what is in the way");
-        return Ok(());
+        return show(&plan, &plan.sentences(), &plan.in_the_way, printer);
     }
-    if !plan.in_the_way.is_empty() {
-        bail!("nothing was changed: {}", plan.in_the_way.join("; "));
-    }
-    if !yes && !confirm::ask(&plan.sentences(), "Do this?", printer).await? {
-        bail!("nothing was changed");
-    }
+    may_be_done(&plan.sentences(), &plan.in_the_way, yes, printer).await?;
     plan.left = steps::carry_out(&client, &request, &survey, printer)
         .await
         .context("this is not finished; what was paused stays paused, nothing is uninstalled, and running this again goes on")?;
     plan.outcome = Outcome::Done;
     printer.value(&plan, &plan.sentences())
+}
+
+/// Shows what would be done. Whatever is in the way makes it fail, so that a script notices.
+fn show(
+    plan: &impl Serialize,
+    sentences: &str,
+    in_the_way: &[String],
+    printer: Printer,
+) -> anyhow::Result<()> {
+    printer.value(plan, sentences)?;
+    ensure!(in_the_way.is_empty(), "this cannot be done yet: see what is in the way");
+    Ok(())
+}
+
+/// Makes sure that nothing is in the way, and that it is meant.
+async fn may_be_done(
+    sentences: &str,
+    in_the_way: &[String],
+    yes: bool,
+    printer: Printer,
+) -> anyhow::Result<()> {
+    ensure!(in_the_way.is_empty(), "nothing was changed: {}", in_the_way.join("; "));
+    ensure!(yes || confirm::ask(sentences, "Do this?", printer).await?, "nothing was changed");
+    Ok(())
 }
 
 impl Request {

@@ -6,7 +6,7 @@ use capt_api::{Cluster, Workspace, WorkspaceTemplateApply};
 use capt_controller::by_hand::StateOf;
 use capt_core::name::{is_namespace_name, is_object_name};
 use capt_core::near::nearest;
-use capt_core::standing::{self, cluster_name};
+use capt_core::standing::cluster_name;
 use capt_core::tie::{self, ApplyKey, Belongs};
 use capt_core::workspace::standing::{Origin, Standing, standing as workspace_standing};
 use kube::api::ListParams;
@@ -187,9 +187,7 @@ impl Subject {
     pub(crate) fn is_left_alone(&self) -> Option<String> {
         let workspace = self.workspace.as_ref()?;
         let origin = match (&self.apply, tie::apply_of(&workspace.metadata)) {
-            (Some(apply), _) => {
-                Origin::Apply(ApplyKey::of(apply), standing::standing(&apply.metadata, self.cluster.as_ref()))
-            }
+            (Some(apply), _) => Origin::of(&workspace.metadata, apply, self.cluster.as_ref()),
             (None, Some(apply)) => Origin::Gone { apply, moved: false },
             (None, None) => Origin::Nobody,
         };

@@ -1,7 +1,7 @@
 //! Carries out what was decided about a control plane's apply. Every write can be repeated.
 
 use capt_api::CAPTControlPlane;
-use capt_api::names::finalizer;
+use capt_api::names::{annotation, finalizer};
 use capt_core::control_plane::decide::Step;
 use capt_core::owned_apply::Owner;
 use kube::{Api, ResourceExt};
@@ -12,7 +12,7 @@ use super::observe::Seen;
 use crate::context::Context;
 use crate::error::Error;
 use crate::store::key_of;
-use crate::{owned_apply, write};
+use crate::{owned_apply, pause, write};
 
 /// What came of a step.
 pub(super) enum Done {
@@ -38,9 +38,15 @@ pub(super) async fn act(
         | Step::Settled
         | Step::AwaitClearing { .. }
         | Step::AwaitDeletion { .. } => Ok(Done::Waited),
-        Step::Claim { apply } => claim(control_plane, apply, context).await.map(|()| Done::Again),
+        Step::Claim { apply, state } => {
+            claim(control_plane, apply, state.as_deref(), context).await.map(|()| Done::Again)
+        }
         Step::Write { wanted, create } => {
             let present = if *create { None } else { present(wanted, control_plane, context) };
+            let namespace = control_plane.namespace().unwrap_or_default();
+            if *create && pause::began_unseen(&namespace, wanted.cluster.as_deref(), context).await? {
+                return Ok(Done::Again);
+            }
             owned_apply::write(wanted, &Owner::of(control_plane), present.as_ref(), context).await?;
             if *create {
                 let now = context.now();
@@ -73,11 +79,19 @@ fn control_planes(control_plane: &CAPTControlPlane, context: &Context) -> Api<CA
 }
 
 /// Takes hold of the control plane and notes its apply's name, before there is an apply.
-async fn claim(control_plane: &CAPTControlPlane, apply: &str, context: &Context) -> Result<(), Error> {
+async fn claim(
+    control_plane: &CAPTControlPlane,
+    apply: &str,
+    state: Option<&str>,
+    context: &Context,
+) -> Result<(), Error> {
     let name = control_plane.name_any();
     let mut patch = write::header::<CAPTControlPlane>(&name);
     patch["metadata"]["uid"] = json!(control_plane.uid());
     hold(&mut patch, apply);
+    if let Some(state) = state {
+        patch["metadata"]["annotations"] = json!({ annotation::OWNED_STATE: state });
+    }
     let doing = format!("taking hold of CAPTControlPlane `{name}`");
     let claimed = write::apply(&control_planes(control_plane, context), &name, &patch, &doing).await?;
     context.control_planes.remember(claimed);

@@ -1,8 +1,8 @@
 //! Carries out what was decided about a network. Every write can be repeated.
 
-use capt_api::names::finalizer;
+use capt_api::names::{annotation, finalizer};
 use capt_api::{CAPTCluster, WorkspaceTemplateApply};
-use capt_core::network::decide::Step;
+use capt_core::network::decide::{Mode, Step};
 use capt_core::network::observed::Observed;
 use capt_core::owned_apply::{Owner, Wanted};
 use kube::{Api, ResourceExt};
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::{owned_apply, write};
+use crate::{owned_apply, pause, write};
 
 /// What came of a step.
 pub(super) enum Done {
@@ -45,8 +45,16 @@ pub(super) async fn act(
         | Step::Hold(_)
         | Step::Use { .. }
         | Step::Settled { .. } => Ok(Done::Waited),
-        Step::Claim { apply } => claim(network, apply, context).await.map(|()| Done::Again),
-        Step::Write { wanted, .. } => {
+        Step::Claim { apply, state } => {
+            claim(network, apply, state.as_deref(), context).await.map(|()| Done::Again)
+        }
+        Step::Write { mode, wanted } => {
+            let namespace = network.namespace().unwrap_or_default();
+            if *mode == Mode::Create
+                && pause::began_unseen(&namespace, wanted.cluster.as_deref(), context).await?
+            {
+                return Ok(Done::Again);
+            }
             write_apply(network, wanted, apply, context).await.map(|()| Done::Waited)
         }
         Step::Align { wanted } => write_apply(network, wanted, apply, context).await.map(|()| Done::Again),
@@ -66,12 +74,20 @@ fn networks(network: &CAPTCluster, context: &Context) -> Api<CAPTCluster> {
 
 /// Takes hold of the network and notes its apply's name, before there is an apply. Nothing else is applied to the network
 /// itself by this field manager, or what is left out here would be taken away.
-async fn claim(network: &CAPTCluster, apply: &str, context: &Context) -> Result<(), Error> {
+async fn claim(
+    network: &CAPTCluster,
+    apply: &str,
+    state: Option<&str>,
+    context: &Context,
+) -> Result<(), Error> {
     let name = network.name_any();
     let mut patch = write::header::<CAPTCluster>(&name);
     patch["metadata"]["uid"] = json!(network.uid());
     patch["metadata"]["finalizers"] = json!([finalizer::NETWORK]);
     patch["spec"] = json!({ "workspaceTemplateApplyName": apply });
+    if let Some(state) = state {
+        patch["metadata"]["annotations"] = json!({ annotation::OWNED_STATE: state });
+    }
     let doing = format!("noting WorkspaceTemplateApply `{apply}` on CAPTCluster `{name}`");
     let claimed = write::apply(&networks(network, context), &name, &patch, &doing).await?;
     context.networks.remember(claimed);

@@ -8,11 +8,13 @@ mod publish;
 use std::sync::Arc;
 use std::time::Duration;
 
-use capt_api::Workspace;
 use capt_api::names::{Reason, annotation, finalizer};
+use capt_api::{Workspace, WorkspaceTemplateApply};
 use capt_core::apply::Blocked;
+use capt_core::standing::{Standing, cluster_name, standing};
+use capt_core::workspace::backend;
 use capt_core::workspace::decide::{Operation, Start, Step, Which};
-use capt_core::workspace::observed::{BegunRecord, Memory, State};
+use capt_core::workspace::observed::{BegunRecord, Memory, Observed, State};
 use capt_core::workspace::status::Effect;
 use capt_terraform::{Backend, Locking, PlanHash, Run};
 use kube::{Api, ResourceExt};
@@ -27,6 +29,7 @@ use super::runs::Order;
 use super::{Terraform, connection_secret, handover, plan_text, snapshot, state};
 use crate::context::Context;
 use crate::error::Error;
+use crate::pause;
 
 /// How long a command waits for a lock that somebody holds: not at all. A lock whose holder is dead is released at once, one
 /// that is held is told at once, and it is tried again later without taking up anybody's place.
@@ -69,9 +72,13 @@ pub(super) async fn act(
     acting.own_outputs().await?;
     acting.refuse_preview(step).await?;
     match step {
-        Step::Leave | Step::Pass(_) | Step::Freeze(_) | Step::Pause | Step::Wait | Step::AwaitOthers(_) => {
-            nothing
-        }
+        Step::Leave
+        | Step::Pass(_)
+        | Step::AwaitCrossplane { .. }
+        | Step::Freeze(_)
+        | Step::Pause
+        | Step::Wait
+        | Step::AwaitOthers(_) => nothing,
         Step::Drop(_) => acting.drop_workspace().await,
         Step::Settle(_) | Step::Hold { .. } | Step::AwaitLock { .. } => {
             acting.keep_logs().await;
@@ -196,14 +203,18 @@ impl Acting<'_> {
         let mut run = self.ready(run).await?.with(operation(&start.operation));
         // In a namespace that is being deleted no Lease can be made. CAPT alone runs this Workspace.
         run.locking = if self.seen.terminating { Locking::None } else { Locking::Wait(LOCK_PATIENCE) };
-        match &start.operation {
+        let begins = match &start.operation {
             Operation::Apply { hash } => self.prepare(&run, &fingerprint, hash, true).await?,
             Operation::Destroy { hash } => self.prepare(&run, &fingerprint, hash, false).await?,
             Operation::Plan
             | Operation::Preview
             | Operation::PlanDestroy
             | Operation::Outputs
-            | Operation::Unlock { .. } => {}
+            | Operation::Unlock { .. } => true,
+        };
+        if !begins {
+            // The watch will show why.
+            return Ok(Done::Told(Effect::Nothing));
         }
         if let Some(request) = self.seen.request.as_ref().filter(|_| !is_preview) {
             self.terraform.runs.handle(&self.place.workspace_uid, request);
@@ -254,8 +265,8 @@ impl Acting<'_> {
     }
 
     /// Everything that must be safe before something changes: the state is held and copied, what goes in is kept, and it is on
-    /// record that an apply begins.
-    async fn prepare(&self, run: &Run, fingerprint: &str, plan: &str, keeps: bool) -> Result<(), Error> {
+    /// record that an apply begins. Whether it may begin: where somebody has paused it meanwhile, it is not on record any more.
+    async fn prepare(&self, run: &Run, fingerprint: &str, plan: &str, keeps: bool) -> Result<bool, Error> {
         let client = &self.context.client;
         let elsewhere = self.elsewhere();
         if elsewhere.is_none()
@@ -266,6 +277,7 @@ impl Acting<'_> {
             }
             state::note(client, self.place, self.seen.state_note.as_deref(), true).await?;
         }
+        self.note_name(elsewhere.as_deref()).await?;
         self.drop_unused_state(elsewhere.as_deref()).await?;
         let options = &self.terraform.options;
         let memory = Memory {
@@ -286,7 +298,35 @@ impl Acting<'_> {
         if saved.too_large {
             warn!("what goes in is too large to be kept: a destroy will need its sources again");
         }
-        Ok(())
+        if self.is_put_off().await? {
+            self.save(&self.seen.record.memory, None, None, false).await?;
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// A state that is kept elsewhere has a name there, which has to be known wherever the apply is moved to.
+    async fn note_name(&self, elsewhere: Option<&str>) -> Result<(), Error> {
+        match elsewhere {
+            Some(_) => state::note_name(&self.context.client, self.place, self.seen.kept_as.as_deref()).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Whether somebody has paused the apply or its Cluster by now, or has moved the apply away. `clusterctl` looks once who holds
+    /// up a move and then pauses: whoever begins in between must see that.
+    async fn is_put_off(&self) -> Result<bool, Error> {
+        let Some(owner) = &self.place.apply else { return Ok(false) };
+        let (client, namespace) = (&self.context.client, &owner.key.namespace);
+        let doing = format!("looking whether WorkspaceTemplateApply `{}` is paused", owner.key);
+        let applies: Api<WorkspaceTemplateApply> = Api::namespaced(client.clone(), namespace);
+        let found = applies.get_metadata_opt(&owner.key.name).await.map_err(Error::api(doing))?;
+        let Some(apply) = found else { return Ok(true) };
+        let cluster = pause::cluster_now(namespace, cluster_name(&apply.metadata), client).await?;
+        Ok(match standing(&apply.metadata, cluster.as_ref()) {
+            Standing::Active | Standing::Deleting => false,
+            Standing::ExternallyManaged | Standing::Moved | Standing::Paused(_) => true,
+        })
     }
 
     /// Before a first plan nobody knows that the module declares a backend of its own.
@@ -318,7 +358,16 @@ impl Acting<'_> {
     async fn confirm(&self, in_line: bool) -> Result<(), Error> {
         let Some(over) = &self.seen.over else { return Ok(()) };
         let before = &self.seen.record.memory;
-        let memory = before.clone().confirmed_by(&over.ended, in_line);
+        let memory = before.clone().confirmed_by(&over.ended, in_line, &self.place.workspace_uid);
+        // An earlier version did not tell the places of a backend apart.
+        let elsewhere = match &over.elsewhere {
+            Some(now) if in_line && backend::is_same(memory.elsewhere.as_deref(), Some(now)) => {
+                Some(now.clone())
+            }
+            _ => memory.elsewhere.clone(),
+        };
+        let memory = Memory { elsewhere, ..memory };
+        self.note_name(memory.elsewhere.as_deref()).await?;
         if memory == *before && !self.seen.record.blocks_move {
             return Ok(());
         }
@@ -343,8 +392,12 @@ impl Acting<'_> {
     }
 
     /// Stores the logs of runs after which nothing else is put on record: what failed is what people look for. A move is not
-    /// held up any more, unless a process of an earlier manager still works.
+    /// held up any more, unless a process of an earlier manager still works or a state could not be stored.
     async fn keep_logs(&self) {
+        if matches!(self.seen.observed, Observed::LeftBehind { .. }) {
+            // What is kept has moved.
+            return;
+        }
         let blocks_move = self.seen.record.blocks_move && self.is_worked_on().await;
         let is_stored = self.terraform.runs.logs(&self.place.workspace_uid).is_empty();
         if is_stored && blocks_move == self.seen.record.blocks_move {
@@ -356,18 +409,11 @@ impl Acting<'_> {
         }
     }
 
-    /// Whether a process works on this Workspace that an earlier manager left behind, as far as this machine knows.
+    /// Whether a process works on this Workspace that an earlier manager left behind, or what it made is stored nowhere else, as
+    /// far as this machine knows.
     async fn is_worked_on(&self) -> bool {
-        match self.terraform.options.engine.unfinished().await {
-            Ok(unfinished) => {
-                let uid = &self.place.workspace_uid;
-                unfinished.iter().any(|left| left.alive && left.identity.as_str() == uid)
-            }
-            Err(error) => {
-                warn!(error = &error as &dyn std::error::Error, "whether a process still works is not known");
-                true
-            }
-        }
+        let left = self.terraform.left(&self.place.workspace_uid).await;
+        left.alive || left.unstored
     }
 
     /// Puts the plan where people can read it.

@@ -1,11 +1,12 @@
 //! Workspaces that pass from Crossplane to CAPT, or back.
 
-use capt_api::names::{Reason, STATE_SUFFIX, annotation};
+use capt_api::names::{FREEZING_FIELD_MANAGER, annotation};
 use capt_api::{ProviderConfig, Workspace};
 use capt_core::apply::Blocked;
 use capt_core::name::is_object_name;
-use capt_core::workspace::backend::{Backend, StatePlace, backend};
-use capt_core::workspace::handover::{self, Handover, Move, Serves, Turn};
+use capt_core::workspace::backend::{StatePlace, backend};
+use capt_core::workspace::handover::leaving::{self, Leaving};
+use capt_core::workspace::handover::{self, Move, Serves, Turn};
 use capt_core::workspace::observed::State;
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Client, ResourceExt};
@@ -21,53 +22,63 @@ use super::{Terraform, state};
 use crate::context::Context;
 use crate::error::Error;
 use crate::index::{Dependency, Dependent, Notes};
+use crate::write;
 
-/// Whose turn it is with a Workspace.
-pub(super) async fn turn(
-    workspace: &Workspace,
-    source: &Source,
-    notes: &Notes<'_, Dependent>,
-    context: &Context,
-    terraform: &Terraform,
-) -> Result<Turn, Error> {
-    let Some(serves) = terraform.serving.borrow().serves() else { return Ok(Turn::Theirs) };
-    if handover::handover(&workspace.metadata) == Some(Handover::Pausing) {
-        // Crossplane says in the status that it has put it down, and a status brings up nobody by itself.
-        notes.on(Dependency::Workspace(workspace.name_any()));
-    }
-    let turn = handover::turn(workspace, serves, false);
-    // Only where Crossplane would begin with it: nothing else depends on where the state is.
-    let begins = serves == Serves::Crossplane
-        && turn == Turn::Theirs
-        && !handover::is_paused_for_crossplane(&workspace.metadata);
-    if begins && keeps(workspace, source, notes, context, terraform).await? {
-        return Ok(handover::turn(workspace, serves, true));
-    }
-    Ok(turn)
+/// What decides whose turn it is, beside the Workspace.
+pub(super) struct Seat<'reconcile> {
+    pub(super) source: &'reconcile Source,
+    /// Whether its apply was moved to another cluster.
+    pub(super) moved: bool,
+    pub(super) notes: &'reconcile Notes<'reconcile, Dependent>,
+    pub(super) context: &'reconcile Context,
+    pub(super) terraform: &'reconcile Terraform,
 }
 
-/// Whether CAPT keeps the state of a Workspace where Crossplane would not look for it.
-async fn keeps(
-    workspace: &Workspace,
-    source: &Source,
-    notes: &Notes<'_, Dependent>,
-    context: &Context,
-    terraform: &Terraform,
-) -> Result<bool, Error> {
-    let Some(note) = source.noted(annotation::STATE, workspace) else { return Ok(false) };
-    let place = Place::of(workspace, source.owner(), &terraform.options.home_namespace);
-    let state = StatePlace::noted(&note, &place.terraform_workspace);
-    let Some(state) = state.filter(|state| state.suffix == STATE_SUFFIX) else { return Ok(false) };
-    let name = &workspace.spec.provider_config_ref.name;
-    if !is_object_name(name) {
-        return Ok(true);
+impl Seat<'_> {
+    /// Whose turn it is with a Workspace.
+    pub(super) async fn turn(&self, workspace: &Workspace) -> Result<Turn, Error> {
+        let Some(serves) = self.terraform.serves() else { return Ok(Turn::Theirs) };
+        if handover::is_asked(workspace) {
+            // Crossplane says in the status that it has put it down, and a status brings up nobody by itself.
+            self.notes.on(Dependency::Workspace(workspace.name_any()));
+        }
+        let turn = handover::turn(workspace, serves, false);
+        if self.moved {
+            return Ok(handover::after_move(workspace, turn));
+        }
+        // Only where Crossplane would begin with it: nothing else depends on where the state is.
+        let begins = serves == Serves::Crossplane
+            && turn == Turn::Theirs
+            && !handover::is_paused_for_crossplane(&workspace.metadata);
+        if begins && self.keeps(workspace).await? {
+            return Ok(handover::turn(workspace, serves, true));
+        }
+        Ok(turn)
     }
-    notes.on(Dependency::ProviderConfig(name.clone()));
-    let configs: Api<ProviderConfig> = Api::all(context.client.clone());
-    let config =
-        configs.get_opt(name).await.map_err(Error::api(format!("reading ProviderConfig `{name}`")))?;
-    let found = config.map(|config| backend(&config.spec, &workspace.spec.for_provider));
-    Ok(found != Some(Backend::Here(state)))
+
+    /// Whether Crossplane would make something a second time: CAPT keeps the state where it would not look for it, or is about to
+    /// make what no state knows of yet.
+    async fn keeps(&self, workspace: &Workspace) -> Result<bool, Error> {
+        if self.terraform.runs.going(&workspace.uid().unwrap_or_default()).is_some() {
+            return Ok(true);
+        }
+        let client = &self.context.client;
+        let place = Place::of(workspace, self.source.owner(), &self.terraform.options.home_namespace);
+        let Some(note) = self.source.noted(annotation::STATE, workspace) else {
+            return Ok(self.terraform.records.load(client, &place).await?.memory.begun.is_some());
+        };
+        let name = &workspace.spec.provider_config_ref.name;
+        if !is_object_name(name) {
+            return Ok(true);
+        }
+        self.notes.on(Dependency::ProviderConfig(name.clone()));
+        let configs: Api<ProviderConfig> = Api::all(client.clone());
+        let doing = format!("reading ProviderConfig `{name}`");
+        let config = configs.get_opt(name).await.map_err(Error::api(doing))?;
+        let found = config.map(|config| backend(&config.spec, &workspace.spec.for_provider));
+        Ok(leaving::keeps(Some(&note), &place.terraform_workspace, found.as_ref())
+            || self.terraform.records.load(client, &place).await?.memory.begun.is_some())
+    }
 }
 
 /// Notes on a Workspace how far it has passed, if it is still the version that was looked at. The watch brings it up again.
@@ -75,8 +86,14 @@ pub(super) async fn pass(passing: Move, workspace: &Workspace, client: &Client) 
     let name = workspace.name_any();
     let workspaces: Api<Workspace> = Api::all(client.clone());
     let doing = format!("noting on Workspace `{name}` who runs it");
+    let asks = match passing {
+        Move::Pause | Move::Freeze => true,
+        Move::Take => false,
+    };
     let mut version = workspace.resource_version();
-    if passing == Move::Pause && handover::is_acknowledged(workspace) {
+    // Only one that is not paused yet: of another, Crossplane means this pause.
+    let fresh = !handover::is_paused_for_crossplane(&workspace.metadata);
+    if asks && fresh && handover::is_acknowledged(workspace) {
         // What Crossplane said of an earlier pause says nothing about this one.
         let told = workspace.status.iter().flat_map(|status| &status.conditions);
         let rest: Vec<_> = told.filter(|told| !handover::is_acknowledgement(told)).collect();
@@ -87,13 +104,24 @@ pub(super) async fn pass(passing: Move, workspace: &Workspace, client: &Client) 
             None => return Ok(()),
         }
     }
-    let patch = json!({ "metadata": {
+    let metadata = json!({
         "uid": workspace.uid(),
         "resourceVersion": version,
         "annotations": passing.annotations(&workspace.metadata),
-    } });
-    Error::unless_gone(merge(&workspaces, &name, &patch, &doing).await)?;
-    info!(workspace = name, step = ?passing, "a Workspace passes from Crossplane to CAPT");
+    });
+    let written = match passing {
+        Move::Pause | Move::Take => merge(&workspaces, &name, &json!({ "metadata": metadata }), &doing).await,
+        // An apply that comes back takes away what this manager has written, and nothing else.
+        Move::Freeze => {
+            let mut patch = write::header::<Workspace>(&name);
+            patch["metadata"] = metadata;
+            patch["metadata"]["name"] = json!(name);
+            let parameters = PatchParams::apply(FREEZING_FIELD_MANAGER).force();
+            workspaces.patch(&name, &parameters, &Patch::Apply(patch)).await.map_err(Error::api(doing))
+        }
+    };
+    Error::unless_gone(written)?;
+    info!(workspace = name, step = ?passing, "noted who runs the Workspace");
     Ok(())
 }
 
@@ -114,56 +142,39 @@ pub(super) async fn forget_crossplane(client: &Client, workspace: &Workspace) ->
     Error::unless_gone(written.map_err(Error::api(doing))).map(drop)
 }
 
-/// What decides whether Crossplane would find a state.
-pub(super) struct Leaving<'facts> {
+/// What was seen of a Workspace that is to be handed back.
+pub(super) struct Seen<'facts> {
     pub(super) place: &'facts Place,
     pub(super) record: &'facts Record,
     /// The state, where CAPT looks at it.
     pub(super) found: Option<&'facts state::Found>,
     /// The name of the `ProviderConfig`.
     pub(super) config: &'facts str,
+    /// Where that says that states are kept.
+    pub(super) keeping: Option<&'facts Keeping>,
+    /// Where the state is noted to be.
+    pub(super) note: Option<&'facts str>,
 }
 
-impl Leaving<'_> {
-    /// Whether Crossplane would find the state where it is: otherwise it would make everything a second time.
-    pub(super) fn check(&self, keeping: Option<&Keeping>, note: Option<&str>) -> Result<(), Blocked> {
-        let noted = note.and_then(|note| StatePlace::noted(note, &self.place.terraform_workspace));
-        let is_elsewhere = self.record.memory.elsewhere.is_some();
-        match keeping {
-            None => Err(refused(&format!("ProviderConfig `{}` does not exist: create it", self.config))),
-            // The module says it to whoever runs it.
-            Some(Keeping::Ours) if is_elsewhere => Ok(()),
-            Some(Keeping::Ours) if !self.is_there() => Ok(()),
-            Some(Keeping::Ours) => Err(self.not_found(&self.place.state)),
-            Some(Keeping::Here(state)) => match noted {
-                Some(noted) if noted != *state => Err(self.not_found(&noted)),
-                _ => Ok(()),
-            },
-            Some(Keeping::Declared(_)) => match noted {
-                Some(noted) if !is_elsewhere => Err(self.not_found(&noted)),
-                _ => Ok(()),
-            },
-        }
+impl Seen<'_> {
+    /// Whether Crossplane would find the state where it is.
+    pub(super) fn check(&self) -> Result<(), Blocked> {
+        let leaving = Leaving {
+            note: self.note,
+            terraform_workspace: &self.place.terraform_workspace,
+            config: self.config,
+            backend: self.keeping.map(Keeping::backend),
+            elsewhere: self.record.memory.elsewhere.as_deref(),
+            unnoted: self.unnoted(),
+        };
+        leaving.check().map(drop).map_err(|why| handover::refused(&why))
     }
 
-    fn is_there(&self) -> bool {
+    /// Where a state is that nobody has noted yet.
+    fn unnoted(&self) -> Option<StatePlace> {
         match self.found.map(|found| &found.state) {
-            None | Some(State::Absent | State::Present { empty: true } | State::Elsewhere) => false,
-            Some(State::Present { empty: false } | State::NotOurs { .. }) => true,
+            None | Some(State::Absent | State::Present { empty: true } | State::Elsewhere) => None,
+            Some(State::Present { empty: false } | State::NotOurs { .. }) => Some(self.place.state.clone()),
         }
     }
-
-    fn not_found(&self, state: &StatePlace) -> Blocked {
-        let secret = state.secret(&self.place.terraform_workspace);
-        refused(&format!(
-            "its state is in Secret `{}/{secret}`, where ProviderConfig `{}` does not lead, so Crossplane would make everything a second time: let spec.configuration of its ProviderConfig say\n{}",
-            state.namespace,
-            self.config,
-            state.configuration()
-        ))
-    }
-}
-
-fn refused(why: &str) -> Blocked {
-    Blocked::new(Reason::HandBackRefused, format!("the Workspace is not handed back to Crossplane: {why}"))
 }

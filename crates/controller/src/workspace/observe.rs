@@ -11,21 +11,25 @@ use capt_api::Workspace;
 use capt_api::engine_status::RunOperation;
 use capt_api::names::annotation;
 use capt_core::apply::Blocked;
-use capt_core::workspace::handover::{Move, Turn};
+use capt_core::workspace::backend::is_declared;
+use capt_core::workspace::handover::made::is_made_by_crossplane;
+use capt_core::workspace::handover::{Move, Turn, is_asked, unanswered};
 use capt_core::workspace::lock::{Holder, pod_that_took};
 use capt_core::workspace::observed::{Connection, Ended, Ending, Observed, State};
 use capt_core::workspace::standing::{Freeze, Standing, standing};
 use capt_core::workspace::traces::traces;
-use capt_terraform::Secret;
+use capt_terraform::{Left, Secret};
 use k8s_openapi::api::core::v1::{Namespace, Pod};
+use k8s_openapi::jiff::Timestamp;
 use kube::{Api, ResourceExt};
 
 use super::connection_secret::Looked;
+use super::handover::Seat;
 use super::inputs::{Resolved, Resolving};
 use super::place::Place;
 use super::provider_config::Keeping;
 use super::record::Record;
-use super::runs::{DECLARED, Over};
+use super::runs::Over;
 use super::{Terraform, connection_secret, handover, state};
 use crate::context::Context;
 use crate::error::Error;
@@ -50,6 +54,10 @@ pub(super) struct Seen {
     pub(super) terminating: bool,
     /// The annotation with the state's name, as it is on the apply or the Workspace.
     pub(super) state_note: Option<String>,
+    /// The annotation with the name that all that is kept goes by, as it is on the apply.
+    pub(super) kept_as: Option<String>,
+    /// Whether the apply knows that Crossplane has made something for it.
+    pub(super) made_noted: bool,
     /// The request of the user that is not handled yet.
     pub(super) request: Option<String>,
     /// The request for a plan that is not answered yet.
@@ -72,6 +80,8 @@ impl Seen {
             over: None,
             terminating: false,
             state_note: None,
+            kept_as: None,
+            made_noted: false,
             request: None,
             preview: None,
             candidate: None,
@@ -92,16 +102,28 @@ pub(super) async fn observe(
     let source = origin::find(workspace, context, &notes).await?;
     let standing =
         if source.ours { standing(&workspace.metadata, &source.origin) } else { Standing::NotOurs };
+    let moved = matches!(
+        standing,
+        Standing::LeftBehind(Freeze::ApplyMoved(_)) | Standing::Abandoned(Freeze::ApplyMoved(_))
+    );
+    let seat = Seat { source: &source, moved, notes: &notes, context, terraform };
     let turn = match standing {
         Standing::NotOurs => Turn::Theirs,
-        _ => handover::turn(workspace, &source, &notes, context, terraform).await?,
-    };
-    let standing = match turn {
-        Turn::Ours | Turn::HandBack => standing,
-        Turn::Theirs => Standing::NotOurs,
-        Turn::Pass(wanted) => return passing(wanted, workspace, &source, &notes, context, terraform).await,
+        _ => seat.turn(workspace).await?,
     };
     let going = terraform.runs.going(&uid);
+    // A run of CAPT's that goes on is not interrupted by the question.
+    let waits = turn == Turn::Theirs && standing != Standing::NotOurs && going.is_none();
+    let asked = waits && is_asked(workspace);
+    let due = terraform.asked.due(&uid, asked, terraform.now());
+    let standing = match turn {
+        Turn::Ours | Turn::HandBack => standing,
+        Turn::Theirs => match due {
+            Some(due) => return await_crossplane(workspace, due, context, terraform).await,
+            None => Standing::NotOurs,
+        },
+        Turn::Pass(wanted) => return passing(wanted, workspace, &seat).await,
+    };
     let observed = match (standing, &going) {
         (Standing::NotOurs, _) => Observed::NotOurs,
         (Standing::Frozen(freeze @ Freeze::ApplyPaused(_)), None) => {
@@ -119,17 +141,14 @@ pub(super) async fn observe(
         (Standing::Abandoned(_) | Standing::LeftBehind(_) | Standing::Active, Some(_)) => {
             Observed::Busy { outdated: false }
         }
-        (standing @ (Standing::Abandoned(_) | Standing::LeftBehind(_)), None) => {
-            let observed = match standing {
-                Standing::LeftBehind(freeze) => Observed::LeftBehind(freeze),
-                Standing::Abandoned(freeze) => Observed::Abandoned(freeze),
-                _ => Observed::NotOurs,
-            };
-            let place = Place::of(workspace, source.owner(), &terraform.options.home_namespace);
-            let note = source.noted(annotation::STATE, workspace);
-            let place = locate(place, None, note.as_deref());
-            let full = full(&name, &uid, context).await?;
-            return Ok(Seen { place: Some(place), full, ..Seen::bare(observed) });
+        (Standing::LeftBehind(freeze), None) => {
+            let left = terraform.left(&uid).await;
+            let observed = Observed::LeftBehind { freeze, unstored: left.alive || left.unstored };
+            return look_at_left(workspace, observed, &source, context, terraform).await;
+        }
+        (Standing::Abandoned(freeze), None) => {
+            let observed = Observed::Abandoned(freeze);
+            return look_at_left(workspace, observed, &source, context, terraform).await;
         }
         (Standing::Deleting | Standing::Active, None) => {
             return look_closely(workspace, &source, &notes, context, terraform).await;
@@ -143,22 +162,36 @@ pub(super) async fn observe(
 }
 
 /// Something is to be noted on the Workspace, if it still is what the watch has shown.
-async fn passing(
-    wanted: Move,
-    workspace: &Workspace,
-    source: &Source,
-    notes: &Notes<'_, Dependent>,
-    context: &Context,
-    terraform: &Terraform,
-) -> Result<Seen, Error> {
-    let full = full(&workspace.name_any(), &workspace.uid().unwrap_or_default(), context).await?;
+async fn passing(wanted: Move, workspace: &Workspace, seat: &Seat<'_>) -> Result<Seen, Error> {
+    let full = full(&workspace.name_any(), &workspace.uid().unwrap_or_default(), seat.context).await?;
     let Some(full) = full else { return Ok(Seen::bare(Observed::NotOurs)) };
-    match handover::turn(&full, source, notes, context, terraform).await? {
+    match seat.turn(&full).await? {
         Turn::Pass(still) if still == wanted => {
             Ok(Seen { full: Some(full), ..Seen::bare(Observed::Passing(wanted)) })
         }
         // The watch will show it.
         Turn::Pass(_) | Turn::Ours | Turn::HandBack | Turn::Theirs => Ok(Seen::bare(Observed::NotOurs)),
+    }
+}
+
+/// Crossplane is asked to put the Workspace down. Once that is overdue it is told, of the Workspace as it is now: what Crossplane
+/// has said meanwhile is not written over.
+async fn await_crossplane(
+    workspace: &Workspace,
+    due: Timestamp,
+    context: &Context,
+    terraform: &Terraform,
+) -> Result<Seen, Error> {
+    let now = terraform.now();
+    let observed = Observed::Asked { unanswered: unanswered(workspace), due, now };
+    if now < due {
+        return Ok(Seen::bare(observed));
+    }
+    let full = full(&workspace.name_any(), &workspace.uid().unwrap_or_default(), context).await?;
+    match full.filter(is_asked) {
+        Some(full) => Ok(Seen { full: Some(full), ..Seen::bare(observed) }),
+        // The watch will show it.
+        None => Ok(Seen::bare(Observed::NotOurs)),
     }
 }
 
@@ -172,11 +205,31 @@ fn is_outdated(operation: RunOperation) -> bool {
     }
 }
 
+/// Whether it is being deleted.
+fn is_going(workspace: &Workspace) -> bool {
+    workspace.metadata.deletion_timestamp.is_some()
+}
+
 /// The Workspace with everything in it, unless another of its name has taken its place.
 async fn full(name: &str, uid: &str, context: &Context) -> Result<Option<Workspace>, Error> {
     let workspaces: Api<Workspace> = Api::all(context.client.clone());
     let found = workspaces.get_opt(name).await.map_err(Error::api(format!("reading Workspace `{name}`")))?;
     Ok(found.filter(|found| found.uid().as_deref() == Some(uid)))
+}
+
+/// It is let go: what is kept of it has to be found.
+async fn look_at_left(
+    workspace: &Workspace,
+    observed: Observed,
+    source: &Source,
+    context: &Context,
+    terraform: &Terraform,
+) -> Result<Seen, Error> {
+    let place = Place::of(workspace, source.owner(), &terraform.options.home_namespace);
+    let note = source.noted(annotation::STATE, workspace);
+    let place = locate(place, None, note.as_deref());
+    let full = full(&workspace.name_any(), &workspace.uid().unwrap_or_default(), context).await?;
+    Ok(Seen { place: Some(place), full, ..Seen::bare(observed) })
 }
 
 /// Its apply is paused and nothing goes on. `clusterctl` pauses a Cluster and then waits for runs that began before: what came
@@ -204,6 +257,10 @@ async fn look_at_paused(
     let place = Place::of(workspace, source.owner(), &terraform.options.home_namespace);
     let record = terraform.records.load(&context.client, &place).await?;
     let full = full(&name, &uid, context).await?;
+    if record == Record::default() {
+        // During a move it arrives after its apply.
+        terraform.records.forget(&uid);
+    }
     if !record.blocks_move {
         return Ok(Seen { full, ..Seen::bare(Observed::Frozen(freeze)) });
     }
@@ -221,20 +278,27 @@ async fn look_closely(
 ) -> Result<Seen, Error> {
     let (name, uid) = (workspace.name_any(), workspace.uid().unwrap_or_default());
     let Some(full) = full(&name, &uid, context).await? else { return Ok(Seen::bare(Observed::NotOurs)) };
+    if is_going(&full) != is_going(workspace) {
+        // Whether it may be taken down was not looked at yet. The watch will show it.
+        return Ok(Seen::bare(Observed::NotOurs));
+    }
     // Whoever has handed it to somebody else since must be able to rely on that.
-    let turn = handover::turn(&full, source, notes, context, terraform).await?;
+    let turn = Seat { source, moved: false, notes, context, terraform }.turn(&full).await?;
     if !matches!(turn, Turn::Ours | Turn::HandBack) {
         return Ok(Seen::bare(Observed::NotOurs));
     }
     let place = Place::of(&full, source.owner(), &terraform.options.home_namespace);
     let client = &context.client;
     let mut record = terraform.records.load(client, &place).await?;
+    record.memory = record.memory.beside(full.creation_timestamp().map(|created| created.0));
     let state_note = source.noted(annotation::STATE, &full);
+    let kept_as = source.noted(annotation::KEPT_AS, &full);
+    let made_noted = source.apply.as_ref().is_some_and(|apply| is_made_by_crossplane(&apply.metadata));
     let (resolved, keeping) = resolve(&full, &place, &record, notes, context, terraform).await?;
     let place = locate(place, keeping.as_ref(), state_note.as_deref());
     if matches!(keeping, Some(Keeping::Here(_))) {
         // An earlier version did not look there.
-        record.memory.elsewhere = record.memory.elsewhere.filter(|backend| backend != DECLARED);
+        record.memory.elsewhere = record.memory.elsewhere.filter(|backend| !is_declared(backend));
     }
     let mut over = terraform.runs.over(&uid);
     let elsewhere = record.memory.elsewhere.is_some()
@@ -250,13 +314,23 @@ async fn look_closely(
     over = over.filter(|over| over.restored == found.as_ref().and_then(|found| found.restored.clone()));
     let mut ended = over.as_ref().map(|over| over.ended.clone());
     judge_lock(&mut ended, &record, context, terraform).await?;
-    let deleting = full.metadata.deletion_timestamp.is_some();
+    let deleting = is_going(&full);
     let terminating = deleting && is_terminating(&place.state.namespace, context).await?;
     let hand_back = (turn == Turn::HandBack).then(|| {
-        let config = &full.spec.provider_config_ref.name;
-        let facts = handover::Leaving { place: &place, record: &record, found: found.as_ref(), config };
-        facts.check(keeping.as_ref(), state_note.as_deref())
+        let seen = handover::Seen {
+            place: &place,
+            record: &record,
+            found: found.as_ref(),
+            config: &full.spec.provider_config_ref.name,
+            keeping: keeping.as_ref(),
+            note: state_note.as_deref(),
+        };
+        seen.check()
     });
+    let unstored = match &hand_back {
+        Some(_) => terraform.left(&uid).await != Left::default(),
+        None => false,
+    };
     let request = request(&full, terraform);
     let Previewing { wanted: preview, request: preview_request, candidate } =
         previews::look(&full, &place, &record, notes, context, terraform).await?;
@@ -265,13 +339,14 @@ async fn look_closely(
         record: &record,
         inputs: resolved.as_ref().map(|it| it.fingerprint.clone()).map_err(Blocked::clone),
         state: found.as_ref().map_or(State::Elsewhere, |found| found.state.clone()),
-        state_noted: state_note.is_some(),
+        state_note: state_note.as_deref(),
         wishes: Wishes::of(&full, source, &record.memory, ended.as_ref(), terraform),
         ended,
         requested: request.is_some(),
         restored: found.as_ref().is_some_and(|found| found.restored.is_some()) || record.memory.restored,
-        traces: traces(&full),
+        traces: traces(&full).with_note(made_noted),
         hand_back,
+        unstored,
         preview,
         now: terraform.now(),
     };
@@ -291,6 +366,8 @@ async fn look_closely(
         over,
         terminating,
         state_note,
+        kept_as,
+        made_noted,
         request,
         preview: preview_request,
         candidate,

@@ -9,7 +9,7 @@ use capt_api::crossplane::{ForProvider, ProviderConfigSpec};
 use capt_api::names::Reason;
 use capt_core::apply::Blocked;
 use capt_core::name::is_object_name;
-use capt_core::workspace::backend::{Backend, StatePlace, backend};
+use capt_core::workspace::backend::{Backend, DEFAULT_CONFIG, StatePlace, backend};
 use capt_terraform::{ExtraFile, Place, Secret};
 use kube::Api;
 
@@ -17,9 +17,6 @@ use super::inputs::objects::Objects;
 use crate::error::Error;
 use crate::index::Dependency;
 use crate::stop::Stop;
-
-/// The one that is meant where nothing is said; it need not be there.
-const DEFAULT: &str = "default";
 
 /// The file that Crossplane keeps the configuration in.
 const CONFIGURATION_FILE: &str = "crossplane-provider-config.tf";
@@ -47,6 +44,17 @@ pub(super) enum Keeping {
     Declared(Secret),
 }
 
+impl Keeping {
+    /// What the `ProviderConfig` says, without its settings.
+    pub(super) fn backend(&self) -> Backend {
+        match self {
+            Self::Ours => Backend::Nowhere,
+            Self::Here(place) => Backend::Here(place.clone()),
+            Self::Declared(_) => Backend::Declared,
+        }
+    }
+}
+
 /// Reads the `ProviderConfig` and everything that it refers to. It belongs to the cluster's administrators: what it refers to
 /// needs no grant.
 pub(super) async fn read(
@@ -63,7 +71,7 @@ pub(super) async fn read(
     let api: Api<ProviderConfig> = Api::all(objects.context.client.clone());
     let found = api.get_opt(name).await.map_err(Error::api(format!("reading ProviderConfig `{name}`")))?;
     let Some(config) = found else {
-        if name != DEFAULT {
+        if name != DEFAULT_CONFIG {
             return Err(missing(name).into());
         }
         let _ = located.set(Keeping::Ours);

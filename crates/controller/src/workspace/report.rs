@@ -2,6 +2,8 @@
 
 use capt_api::Workspace;
 use capt_api::engine_status::{PlanStatus, StateStatus};
+use capt_api::names::Reason;
+use capt_core::workspace::backend;
 use capt_core::workspace::decide::Step;
 use capt_core::workspace::observed::{Ending, State};
 use capt_core::workspace::status::{self, Effect, Report};
@@ -73,9 +75,15 @@ async fn tell(
     }
     let workspaces: Api<Workspace> = Api::all(context.client.clone());
     let doing = format!("writing the status of Workspace `{}`", workspace.name_any());
-    if let Some(mut written) =
-        Error::unless_gone(write::apply_status(&workspaces, workspace, &next, &doing).await)?
-    {
+    let may_be_answered =
+        matches!(facts.step, Step::Hold { blocked, .. } if blocked.reason == Reason::HandoverUnanswered);
+    let written = if may_be_answered {
+        // An answer that came meanwhile must not be written over: Crossplane gives it once.
+        write::apply_status_as_seen(&workspaces, workspace, &next, &doing).await
+    } else {
+        write::apply_status(&workspaces, workspace, &next, &doing).await
+    };
+    if let Some(mut written) = Error::unless_gone(written)? {
         crate::watches::trim_workspace(&mut written);
         context.workspaces.remember(written);
     }
@@ -106,6 +114,7 @@ fn state(seen: &Seen) -> Option<StateStatus> {
             State::Absent | State::Elsewhere | State::NotOurs { .. } => None,
         };
     }
-    let backend = seen.record.memory.elsewhere.clone().unwrap_or_else(|| "declared".to_owned());
+    let backend =
+        backend::kind(seen.record.memory.elsewhere.as_deref().unwrap_or(backend::DECLARED)).to_owned();
     seen.resolved.as_ref().map(|_| StateStatus { backend, secret: None, bytes: None })
 }

@@ -24,7 +24,7 @@ use crate::options::{Clock, TerraformOptions};
 use crate::store::Guarded;
 use entry::{Entry, Stage};
 
-pub(super) use ended::{DECLARED, Over};
+pub(super) use ended::Over;
 use entry::Going;
 pub(super) use entry::Previewed;
 

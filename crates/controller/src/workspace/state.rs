@@ -291,6 +291,26 @@ pub(super) async fn note(
     Error::unless_gone(written).map(drop)
 }
 
+/// Notes on the apply which name all that is kept goes by, where no state is noted that would tell: one that is kept elsewhere
+/// is found by that name, and the Workspace may have to take another one where it is moved to. `noted` is what is there now.
+pub(super) async fn note_name(client: &Client, place: &Place, noted: Option<&str>) -> Result<(), Error> {
+    let Some(owner) = place.apply.as_ref().filter(|_| noted != Some(&place.kept_as)) else { return Ok(()) };
+    let annotations = json!({ annotation::KEPT_AS: place.kept_as });
+    let patch = json!({ "metadata": { "uid": owner.uid, "annotations": annotations } });
+    let api: Api<WorkspaceTemplateApply> = Api::namespaced(client.clone(), &owner.key.namespace);
+    let doing = format!("noting on WorkspaceTemplateApply `{}` what its state goes by", owner.key);
+    Error::unless_gone(kept::merge(&api, &owner.key.name, &patch, &doing).await).map(drop)
+}
+
+/// Takes off the apply that Crossplane has made something for it, if that is noted: everything is destroyed.
+pub(super) async fn forget_made(client: &Client, place: &Place, noted: bool) -> Result<(), Error> {
+    let Some(owner) = place.apply.as_ref().filter(|_| noted) else { return Ok(()) };
+    let api: Api<WorkspaceTemplateApply> = Api::namespaced(client.clone(), &owner.key.namespace);
+    let patch = json!({ "metadata": { "uid": owner.uid, "annotations": { annotation::MADE_BY: null } } });
+    let doing = format!("forgetting on WorkspaceTemplateApply `{}` what Crossplane had made", owner.key);
+    Error::unless_gone(kept::merge(&api, &owner.key.name, &patch, &doing).await).map(drop)
+}
+
 fn secrets(client: &Client, place: &Place) -> Api<Secret> {
     Api::namespaced(client.clone(), &place.state.namespace)
 }

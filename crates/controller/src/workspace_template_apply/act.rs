@@ -1,12 +1,15 @@
 //! Carries out what was decided about an apply. Every write can be repeated.
 
-use capt_api::names::{FIELD_MANAGER, FREEZING_FIELD_MANAGER, annotation, finalizer, label};
+use capt_api::names::{FIELD_MANAGER, annotation, finalizer, label};
 use capt_api::{Workspace, WorkspaceTemplateApply};
 use capt_core::apply::decide::{Found, Mode, Observed, Record, Step};
 use capt_core::apply::render::Rendered;
 use capt_core::field_ownership;
 use capt_core::standing::cluster_name;
 use capt_core::tie::{self, ApplyKey};
+use capt_core::workspace::handover::handover;
+use capt_core::workspace::handover::made::{self, Note};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
@@ -16,7 +19,7 @@ use super::observe::Seen;
 use super::secret_file;
 use crate::context::Context;
 use crate::error::Error;
-use crate::write;
+use crate::{freezing, owned_apply, pause, write};
 
 /// What came of a step.
 pub(super) enum Done {
@@ -49,10 +52,12 @@ pub(super) async fn act(
         | Step::HoldChange { .. }
         | Step::Settled { .. } => Ok(Done::Waited),
         Step::Claim(record) => claim(apply, record, context).await.map(|()| Done::Again),
+        Step::Note(note) => note_made(apply, *note, context).await.map(|()| Done::Again),
         Step::TakeOver { mode, found, .. } => {
             let generation = write_workspace(apply, mode, found, seen, context).await?;
             Ok(Done::Written { generation })
         }
+        Step::Write { mode: Mode::Create, .. } if is_paused_unseen(apply, context).await? => Ok(Done::Again),
         Step::Write { mode, rendered } => carry_over(apply, mode, rendered, seen, context).await,
         Step::DeleteWorkspace { name, uid } => {
             delete(name, uid.clone(), context).await.map(|()| Done::Waited)
@@ -63,16 +68,27 @@ pub(super) async fn act(
         }
         Step::LetGo { workspace } => {
             if let Some(workspace) = workspace {
-                freeze(workspace, context).await?;
+                freezing::freeze(&context.client, workspace, None).await?;
             }
             release(apply, context).await
         }
-        Step::Finish => release(apply, context).await,
+        Step::Finish => {
+            // One that stays is taken up again.
+            if matches!(seen.observed, Observed::Deleting { state: None, .. }) {
+                owned_apply::forget_state(apply, context).await?;
+            }
+            release(apply, context).await
+        }
     }
 }
 
 fn applies(apply: &WorkspaceTemplateApply, context: &Context) -> Api<WorkspaceTemplateApply> {
     Api::namespaced(context.client.clone(), &apply.namespace().unwrap_or_default())
+}
+
+async fn is_paused_unseen(apply: &WorkspaceTemplateApply, context: &Context) -> Result<bool, Error> {
+    let namespace = apply.namespace().unwrap_or_default();
+    pause::began_unseen(&namespace, cluster_name(&apply.metadata), context).await
 }
 
 /// Takes hold of the apply and notes the Workspace's name, before there is a Workspace.
@@ -95,6 +111,18 @@ async fn claim(apply: &WorkspaceTemplateApply, record: &Record, context: &Contex
     let doing = format!("noting Workspace `{workspace}` on WorkspaceTemplateApply `{}`", ApplyKey::of(apply));
     let claimed = write::apply(&applies(apply, context), &name, &patch, &doing).await?;
     context.applies.remember(claimed);
+    Ok(())
+}
+
+/// Notes what Crossplane has made. Not by server-side apply: after a move the note is somebody else's, and an apply could not
+/// take it away.
+async fn note_made(apply: &WorkspaceTemplateApply, note: Note, context: &Context) -> Result<(), Error> {
+    let patch = json!({ "metadata": { "uid": apply.uid(), "annotations": note.annotations() } });
+    let doing =
+        format!("noting on WorkspaceTemplateApply `{}` what Crossplane has made", ApplyKey::of(apply));
+    let api = applies(apply, context);
+    let noted = api.patch(&apply.name_any(), &PatchParams::default(), &Patch::Merge(patch)).await;
+    context.applies.remember(noted.map_err(Error::api(doing))?);
     Ok(())
 }
 
@@ -133,14 +161,25 @@ async fn write_workspace(
     if let Observed::Active { workspace: Some(workspace), .. } = &seen.observed
         && workspace.is_frozen()
     {
-        set_frozen(&name, json!({}), &format!("taking Workspace `{name}` back"), context).await?;
+        freezing::take_back(&context.client, &name).await?;
+    }
+    if matches!(mode, Mode::Create) {
+        drop_approval(apply, context).await?;
     }
     let workspaces: Api<Workspace> = Api::all(context.client.clone());
     let doing = format!("{verb} Workspace `{name}`");
     let mut object = workspace(apply, &name, mode, rendered);
-    if let Observed::Active { found: Some(found), .. } = &seen.observed {
-        // What is decided rests on the spec as it was read.
-        object["metadata"]["resourceVersion"] = json!(take_fields(&name, found, context).await?);
+    if let Some(present) = present(mode, &name, seen, context).await? {
+        for (key, value) in made::repeated(&present) {
+            object["metadata"]["annotations"][key] = json!(value);
+        }
+        // What is decided rests on the spec as it was read, and what is repeated must be so still.
+        object["metadata"]["resourceVersion"] = json!(present.resource_version);
+    } else if *mode == Mode::Create {
+        let serves = context.terraform.as_ref().and_then(|terraform| terraform.serves());
+        for (key, value) in made::at_birth(&apply.metadata, serves) {
+            object["metadata"]["annotations"][key] = json!(value);
+        }
     }
     let mut written = write::apply(&workspaces, &name, &object, &doing).await?;
     info!(workspace = name, digest = rendered.digest, verb, "wrote the Workspace");
@@ -150,19 +189,60 @@ async fn write_workspace(
     Ok(generation)
 }
 
+/// A plan that was approved for the Workspace as it was before a move or a loss is not approved for the one that is made again.
+async fn drop_approval(apply: &WorkspaceTemplateApply, context: &Context) -> Result<(), Error> {
+    let annotations = apply.annotations();
+    if !annotations.contains_key(annotation::STATE) || !annotations.contains_key(annotation::APPROVE_PLAN) {
+        return Ok(());
+    }
+    let patch =
+        json!({ "metadata": { "uid": apply.uid(), "annotations": { annotation::APPROVE_PLAN: null } } });
+    let doing = format!(
+        "taking the approval of an earlier plan off WorkspaceTemplateApply `{}`",
+        ApplyKey::of(apply)
+    );
+    let patched = applies(apply, context)
+        .patch(&apply.name_any(), &PatchParams::default(), &Patch::Merge(patch))
+        .await
+        .map_err(Error::api(doing))?;
+    context.applies.remember(patched);
+    Ok(())
+}
+
+/// The metadata of the Workspace that a write depends on: where it rests on a spec that was read, and where something on it says
+/// who runs it.
+async fn present(
+    mode: &Mode,
+    name: &str,
+    seen: &Seen,
+    context: &Context,
+) -> Result<Option<ObjectMeta>, Error> {
+    let Observed::Active { workspace, found, .. } = &seen.observed else { return Ok(None) };
+    if let Some(found) = found {
+        return take_fields(name, found, context).await.map(Some);
+    }
+    let passes = workspace.as_ref().is_some_and(|workspace| handover(&workspace.metadata).is_some());
+    if *mode == Mode::Create || !passes {
+        return Ok(None);
+    }
+    let workspaces: Api<Workspace> = Api::all(context.client.clone());
+    let doing = format!("reading Workspace `{name}`");
+    Ok(Some(workspaces.get_metadata(name).await.map_err(Error::api(doing))?.metadata))
+}
+
 /// Makes the fields of a spec ours which others wrote by an update, as the earlier implementation did: what is no longer in the
-/// template would stay otherwise. Nothing else of the Workspace changes. Returns the version that it has then.
-async fn take_fields(name: &str, found: &Found, context: &Context) -> Result<Option<String>, Error> {
+/// template would stay otherwise. Nothing else of the Workspace changes. Returns the metadata that it has then.
+async fn take_fields(name: &str, found: &Found, context: &Context) -> Result<ObjectMeta, Error> {
     let doing = format!("taking over the fields of Workspace `{name}`");
     let workspaces: Api<Workspace> = Api::all(context.client.clone());
-    let present = workspaces.get_metadata(name).await.map_err(Error::api(&doing))?;
-    let fields = present.metadata.managed_fields.unwrap_or_default();
+    let present = workspaces.get_metadata(name).await.map_err(Error::api(&doing))?.metadata;
+    let fields = present.managed_fields.clone().unwrap_or_default();
     let Some(fields) = field_ownership::take_spec(&fields, FIELD_MANAGER) else {
-        return Ok(found.resource_version.clone());
+        return Ok(ObjectMeta { resource_version: found.resource_version.clone(), ..present });
     };
     let patch = json!({ "metadata": { "managedFields": fields, "resourceVersion": found.resource_version } });
     let patched = workspaces.patch_metadata(name, &PatchParams::default(), &Patch::Merge(patch)).await;
-    Ok(patched.map_err(Error::api(doing))?.metadata.resource_version)
+    Ok(patched.map_err(Error::api(doing))?.metadata)
 }
 
 fn workspace(apply: &WorkspaceTemplateApply, name: &str, mode: &Mode, rendered: &Rendered) -> Value {
@@ -229,25 +309,6 @@ async fn cut_tie(apply: &WorkspaceTemplateApply, name: &str, context: &Context) 
         .await
         .map(drop)
         .map_err(Error::api(doing))
-}
-
-/// The Workspace belongs to another cluster now: whoever runs Terraform here must not touch it any more.
-async fn freeze(name: &str, context: &Context) -> Result<(), Error> {
-    let annotations = json!({ annotation::CROSSPLANE_PAUSED: "true", annotation::FROZEN: "true" });
-    let frozen = set_frozen(name, annotations, &format!("freezing Workspace `{name}`"), context).await;
-    Error::unless_gone(frozen).map(drop)
-}
-
-/// The annotations have a field manager of their own, so that giving none takes them away and leaves a user's pause alone.
-async fn set_frozen(name: &str, annotations: Value, doing: &str, context: &Context) -> Result<(), Error> {
-    let workspaces: Api<Workspace> = Api::all(context.client.clone());
-    // An apply would make a Workspace that is not there.
-    let found = workspaces.get_metadata(name).await.map_err(Error::api(doing))?;
-    let mut patch = write::header::<Workspace>(name);
-    patch["metadata"]["uid"] = json!(found.metadata.uid);
-    patch["metadata"]["annotations"] = annotations;
-    let parameters = PatchParams::apply(FREEZING_FIELD_MANAGER).force();
-    workspaces.patch(name, &parameters, &Patch::Apply(patch)).await.map(drop).map_err(Error::api(doing))
 }
 
 /// Lets go of the apply: our finalizer, and that of the earlier implementation, are taken away.

@@ -10,6 +10,8 @@ use capt_core::condition::cut;
 use capt_core::graph;
 use capt_core::standing::{Standing, cluster_name, standing};
 use capt_core::tie::{self, ApplyKey};
+use capt_core::workspace::handover::made::{self, Work};
+use kube::ResourceExt;
 
 use super::secret_file::{self, SecretFile};
 use super::sources::{Findings, Sources};
@@ -53,7 +55,8 @@ pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -
             let workspace = workspace.filter(|workspace| tie::is_of(&workspace.metadata, apply));
             let dependents =
                 workspace.as_ref().map(|workspace| dependents(apply, workspace.name(), context, &notes));
-            bare(Observed::Deleting { workspace, dependents: dependents.unwrap_or_default() })
+            let state = if workspace.is_none() { state_now(apply, context).await? } else { None };
+            bare(Observed::Deleting { workspace, dependents: dependents.unwrap_or_default(), state })
         }
         Standing::Active => {
             let (workspace, found) = match workspace {
@@ -66,11 +69,16 @@ pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -
             let exists = workspace.as_ref().is_some_and(|workspace| {
                 tie::is_of(&workspace.metadata, apply) || tie::may_adopt(apply, workspace.name())
             });
+            let alone = context.terraform.is_none().then(|| made::obstacle(&apply.metadata)).flatten();
             let sources = Sources { apply, namespace: &key.namespace, context, notes: &notes };
             let (rendered, template_generation, secret_file) = match rendered(&sources, &name, exists).await {
                 Ok((rendered, generation, file)) => (Ok(rendered), generation, file),
                 Err(Stop::Blocked(blocked)) => (Err(blocked), None, None),
                 Err(Stop::Failed(error)) => return Err(error),
+            };
+            let rendered = match alone {
+                Some(blocked) if workspace.is_none() => Err(blocked),
+                _ => rendered,
             };
             let observed = Observed::Active { workspace, found, rendered };
             Ok(Seen { observed, template_generation, secret_file })
@@ -82,6 +90,19 @@ pub(super) async fn observe(apply: &WorkspaceTemplateApply, context: &Context) -
 fn is_noted(apply: &WorkspaceTemplateApply) -> bool {
     let annotations = apply.metadata.annotations.as_ref();
     annotations.is_some_and(|annotations| annotations.contains_key(annotation::WORKSPACE_NAME))
+}
+
+/// The state that is noted on an apply. The note goes a moment before the Workspace does, so what was seen of it may be older.
+async fn state_now(apply: &WorkspaceTemplateApply, context: &Context) -> Result<Option<String>, Error> {
+    if !apply.annotations().contains_key(annotation::STATE) {
+        return Ok(None);
+    }
+    let key = ApplyKey::of(apply);
+    let applies: kube::Api<WorkspaceTemplateApply> =
+        kube::Api::namespaced(context.client.clone(), &key.namespace);
+    let doing = format!("reading WorkspaceTemplateApply `{key}`");
+    let now = applies.get_metadata_opt(&key.name).await.map_err(Error::api(doing))?;
+    Ok(now.and_then(|now| now.annotations().get(annotation::STATE).cloned()))
 }
 
 type RenderedParts = (Rendered, Option<i64>, Option<SecretFile>);
@@ -194,9 +215,22 @@ async fn found(name: &str, context: &Context) -> Result<Option<Found>, Error> {
 pub(super) fn workspace_facts(name: &str, context: &Context) -> Option<WorkspaceFacts> {
     let unreadable = || {
         let metadata = context.workspaces.unreadable(None, name)?.metadata;
-        Some(WorkspaceFacts { metadata, ready: None, synced: None })
+        Some(WorkspaceFacts { metadata, ..WorkspaceFacts::default() })
     };
-    context.workspaces.get(None, name).map(|workspace| facts(&workspace)).or_else(unreadable)
+    let readable = |workspace: Held<Workspace>| {
+        let crossplane = work(&workspace, context);
+        WorkspaceFacts { crossplane, ..facts(&workspace) }
+    };
+    context.workspaces.get(None, name).map(readable).or_else(unreadable)
+}
+
+/// What Crossplane does with a Workspace. As long as nobody knows who runs it, that is nothing.
+fn work(workspace: &Workspace, context: &Context) -> Work {
+    let Some(terraform) = &context.terraform else { return made::work(workspace, None) };
+    match terraform.serves() {
+        Some(serves) => made::work(workspace, Some(serves)),
+        None => Work::Nothing,
+    }
 }
 
 /// What counts of a Workspace.
@@ -214,5 +248,6 @@ pub(crate) fn facts(workspace: &Workspace) -> WorkspaceFacts {
         metadata: workspace.metadata.clone(),
         ready: verdict(capt_api::names::condition::READY),
         synced: verdict(capt_api::names::condition::SYNCED),
+        crossplane: Work::Nothing,
     }
 }

@@ -7,6 +7,7 @@ use kube::ResourceExt;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use serde_json::json;
 
+use crate::engine::stage::EngineStage;
 use crate::stage::{Stage, annotation, message, module, ready};
 
 const HOLD: &str = "example.com/hold";
@@ -175,7 +176,7 @@ async fn a_moved_apply_lets_go_and_leaves_its_workspace_frozen() {
 
 #[tokio::test]
 async fn what_is_kept_of_a_moved_workspace_goes_by_its_first_name_whatever_it_is_called_here() {
-    let stage = Stage::set().await;
+    let EngineStage { stage, .. } = &EngineStage::set().await;
     stage.put_template("t", r#"output "name" { value = "${WORKSPACE_NAME}" }"#).await;
     let name = stage.unique("x");
     // Another namespace has the name here.

@@ -109,4 +109,8 @@ super::advice! {
         "the Workspace is to be handed back to Crossplane, which would not find its state, or is not there"
         => "let the ProviderConfig of the Workspace say where the state is, as the message shows; to leave it with CAPT, \
             annotate it with `capt.cluster.x-k8s.io/run-by=capt`";
+    HandoverUnanswered, "Workspace: Event":
+        "nobody runs the Workspace: Crossplane was asked to put it down, and has not said that it has"
+        => "see whether provider-terraform runs and what its log says; if it is stopped, \
+            `capt migrate from-crossplane NAME --provider-stopped`";
 }

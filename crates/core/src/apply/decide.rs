@@ -12,6 +12,7 @@ use super::Blocked;
 use super::render::Rendered;
 use crate::standing::Pause;
 use crate::tie::{self, ApplyKey, Belongs};
+use crate::workspace::handover::made::{self, Note, Work};
 
 /// An apply as it was seen.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub enum Observed {
         workspace: Option<WorkspaceFacts>,
         /// Applies whose Workspaces still use ours.
         dependents: Vec<ApplyKey>,
+        /// The state that is noted on the apply as it is now, where the Workspace is not there.
+        state: Option<String>,
     },
     /// It is to be kept in line.
     Active {
@@ -62,7 +65,7 @@ pub fn needs_spec(apply: &WorkspaceTemplateApply, workspace: &WorkspaceFacts) ->
 }
 
 /// What is known of a Workspace.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkspaceFacts {
     /// Its metadata.
     pub metadata: ObjectMeta,
@@ -70,6 +73,8 @@ pub struct WorkspaceFacts {
     pub ready: Option<Verdict>,
     /// Its Synced condition.
     pub synced: Option<Verdict>,
+    /// What Crossplane does with it, where Crossplane runs it.
+    pub crossplane: Work,
 }
 
 /// A condition of a Workspace.
@@ -134,6 +139,8 @@ pub enum Step {
     Finish,
     /// Hold the apply, and write down on it what must survive a move: its Workspace's name and what was applied.
     Claim(Record),
+    /// Write down on the apply what Crossplane has made for it, which must survive a move as well.
+    Note(Note),
     /// Wait until something changes.
     Hold(Blocked),
     /// A change is there but not to be carried over now.
@@ -206,7 +213,9 @@ pub fn decide(apply: &WorkspaceTemplateApply, seen: &Observed) -> Step {
         Observed::Moved { workspace } => {
             Step::LetGo { workspace: workspace.as_ref().map(|workspace| workspace.name().to_owned()) }
         }
-        Observed::Deleting { workspace, dependents } => take_down(apply, workspace.as_ref(), dependents),
+        Observed::Deleting { workspace, dependents, state } => {
+            take_down(apply, workspace.as_ref(), dependents, state.as_deref())
+        }
         Observed::Active { workspace, found, rendered } => {
             keep(apply, workspace.as_ref(), found.as_ref(), rendered)
         }
@@ -217,9 +226,13 @@ fn take_down(
     apply: &WorkspaceTemplateApply,
     workspace: Option<&WorkspaceFacts>,
     dependents: &[ApplyKey],
+    state: Option<&str>,
 ) -> Step {
     match workspace {
-        None => Step::Finish,
+        None => match state.filter(|_| !apply.spec.retain_workspace_on_delete) {
+            Some(state) => Step::Hold(lost(apply, state)),
+            None => Step::Finish,
+        },
         Some(workspace) if workspace.metadata.deletion_timestamp.is_some() => {
             Step::AwaitDeletion { name: workspace.name().to_owned() }
         }
@@ -231,6 +244,18 @@ fn take_down(
             Step::DeleteWorkspace { name: workspace.name().to_owned(), uid: workspace.metadata.uid.clone() }
         }
     }
+}
+
+/// Whoever took the Workspace away took away what would have destroyed the infrastructure.
+fn lost(apply: &WorkspaceTemplateApply, state: &str) -> Blocked {
+    Blocked::new(
+        Reason::WorkspaceMissing,
+        format!(
+            "Workspace `{}` is gone, but nothing says that what it made was destroyed: its state is noted to be in Secret `{state}`. Destroy what is left with that state and remove the annotation {} from this apply, or set its spec.retainWorkspaceOnDelete to true to leave it",
+            tie::workspace_name(apply),
+            annotation::STATE
+        ),
+    )
 }
 
 fn keep(
@@ -254,6 +279,9 @@ fn keep(
     if whose == Some(Belongs::ToNobody) && !tie::may_adopt(apply, &name) {
         return Step::Hold(not_ours(&name, "was not made by this apply"));
     }
+    if let Some(note) = unnoted(apply, workspace) {
+        return Step::Note(note);
+    }
     let rendered = match rendered {
         Ok(rendered) => rendered.clone(),
         Err(blocked) => return Step::Hold(blocked.clone()),
@@ -273,6 +301,14 @@ fn keep(
             adoption::adopt(apply, workspace, found, rendered, mode)
         }
     }
+}
+
+/// What Crossplane has made or destroyed, and the apply does not know yet.
+fn unnoted(apply: &WorkspaceTemplateApply, workspace: Option<&WorkspaceFacts>) -> Option<Note> {
+    let work = workspace.map(|workspace| workspace.crossplane);
+    // A status does not move along: who has one has seen his Workspace here.
+    let known_here = tie::reported_workspace_name(apply).is_some();
+    made::to_note(&apply.metadata, work, known_here)
 }
 
 fn not_ours(name: &str, why: &str) -> Blocked {

@@ -113,6 +113,10 @@ fn applied(report: Report<'_>) -> Statement {
             Reason::WorkspaceMissing,
             format!("Workspace `{}` is about to be made", record.workspace),
         ),
+        Step::Note(_) => {
+            let message = "what Crossplane does with the Workspace is about to be noted";
+            Statement::new(Truth::False, Reason::WorkspaceMissing, message)
+        }
         Step::AwaitDependents(dependents) => {
             let names = dependents.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
             let name = workspace.map_or("", WorkspaceFacts::name);
@@ -192,6 +196,7 @@ fn is_going(step: &Step, workspace: &WorkspaceFacts) -> bool {
         Step::Leave
         | Step::Pause(_)
         | Step::Claim(_)
+        | Step::Note(_)
         | Step::Hold(_)
         | Step::HoldChange { .. }
         | Step::TakeOver { .. }
@@ -281,6 +286,7 @@ pub fn done(report: Report<'_>) -> Option<Note> {
         | Step::AwaitDeletion { .. }
         | Step::Finish
         | Step::Claim(_)
+        | Step::Note(_)
         | Step::Hold(_)
         | Step::HoldChange { .. }
         | Step::TakeOver { .. }

@@ -11,6 +11,7 @@ use crate::clearing::{self, Policy, Verdict};
 use crate::condition::cut;
 use crate::name::is_object_name;
 use crate::owned_apply::{Belongs, Owner, Wanted};
+use crate::owned_state::{is_remembered, to_remember};
 use crate::standing::Pause;
 
 /// Minutes until a network should be there, if nothing is said.
@@ -34,6 +35,8 @@ pub enum Step {
     Claim {
         /// The name of its apply.
         apply: String,
+        /// What it is to remember of the apply's state.
+        state: Option<String>,
     },
     /// Wait until something changes, or until `until` to tell more.
     Hold {
@@ -124,7 +127,7 @@ fn active(control_plane: &CAPTControlPlane, scene: &Scene) -> Step {
                 return hold;
             }
             if !is_claimed(control_plane) {
-                return Step::Claim { apply: wanted.name.clone() };
+                return claim(control_plane, wanted, None);
             }
             Step::Write { wanted: wanted.clone(), create: true }
         }
@@ -139,10 +142,18 @@ fn active(control_plane: &CAPTControlPlane, scene: &Scene) -> Step {
             );
             Step::Hold { blocked: Blocked::new(Reason::ControlPlaneNotReady, message), until: None }
         }
-        Some(_) if !is_claimed(control_plane) => Step::Claim { apply: wanted.name.clone() },
+        Some((apply, _))
+            if !is_claimed(control_plane) || !is_remembered(&control_plane.metadata, Some(apply)) =>
+        {
+            claim(control_plane, wanted, Some(apply))
+        }
         Some((apply, _)) if wanted.is_met_by(apply, &Owner::of(control_plane)) => Step::Settled,
         Some(_) => Step::Write { wanted: wanted.clone(), create: false },
     }
+}
+
+fn claim(control_plane: &CAPTControlPlane, wanted: &Wanted, apply: Option<&WorkspaceTemplateApply>) -> Step {
+    Step::Claim { apply: wanted.name.clone(), state: to_remember(&control_plane.metadata, apply) }
 }
 
 /// Whether the control plane is held by us and names its apply.

@@ -189,6 +189,13 @@ fn look_at_apply(apply: &WorkspaceTemplateApply, found: &Found, plan: &mut Plan)
                 annotation::ADOPT_WORKSPACE
             ),
         ),
+        Some(Comparison::Reported(other)) => add(
+            By::You,
+            format!(
+                "Workspace `{workspace}` is that of WorkspaceTemplateApply `{other}`, whose status names it: do not take it over. Once that apply has it, this one makes Workspace `{}`",
+                ApplyKey::of(apply).alternative_workspace_name()
+            ),
+        ),
         Some(Comparison::Unknown(why)) => {
             add(By::You, format!("what becomes of Workspace `{workspace}` cannot be told: {why}"));
         }

@@ -135,6 +135,8 @@ fn whoever_installed_the_kinds_must_not_take_them_away() {
 #[case::gone(applied("demo-apply"), Comparison::Missing, By::Manager, "makes Workspace `demo` again")]
 #[case::never_made(apply("demo-apply", &[finalizer::LEGACY], &json!({})), Comparison::Missing, By::Manager, "makes Workspace `demo`")]
 #[case::stuck_on_one_that_exists(apply("demo-apply", &[finalizer::LEGACY], &json!({})), Comparison::NotOurs, By::You, "capt.cluster.x-k8s.io/adopt-workspace=demo")]
+#[case::that_another_reports(apply("demo-apply", &[finalizer::LEGACY], &json!({})), Comparison::Reported(ApplyKey { namespace: "team-b".to_owned(), name: "demo-apply".to_owned() }), By::You, "`team-b/demo-apply`, whose status names it: do not take it over")]
+#[case::that_another_reports_has_another_name(apply("demo-apply", &[finalizer::LEGACY], &json!({})), Comparison::Reported(ApplyKey { namespace: "team-b".to_owned(), name: "demo-apply".to_owned() }), By::You, "makes Workspace `demo-d603b2b5`")]
 #[case::unknown(applied("demo-apply"), Comparison::Unknown("no template".to_owned()), By::You, "cannot be told: no template")]
 fn of_each_workspace_it_is_told_what_becomes(
     #[case] apply: WorkspaceTemplateApply,

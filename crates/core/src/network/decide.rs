@@ -7,6 +7,7 @@ use super::observed::{ControlPlane, Observed};
 use super::wanted::{is_named, wanted_at_the_end};
 use crate::apply::Blocked;
 use crate::owned_apply::{Belongs, Owner, Wanted, belongs};
+use crate::owned_state::{is_remembered, to_remember};
 use crate::standing::Pause;
 
 /// What to do.
@@ -48,6 +49,8 @@ pub enum Step {
     Claim {
         /// The apply's name.
         apply: String,
+        /// What it is to remember of the apply's state.
+        state: Option<String>,
     },
     /// Write the apply.
     Write {
@@ -144,8 +147,8 @@ fn keep(network: &CAPTCluster, wanted: &Wanted, apply: Option<&WorkspaceTemplate
         Some(Belongs::ToNobody) => return Step::Hold(not_ours(name, "was not made by this CAPTCluster")),
         Some(Belongs::ToOther(other)) => return Step::Hold(not_ours(name, &format!("belongs to {other}"))),
     };
-    if !is_claimed(network, name) {
-        return Step::Claim { apply: name.clone() };
+    if !is_claimed(network, name) || !is_remembered(&network.metadata, apply) {
+        return Step::Claim { apply: name.clone(), state: to_remember(&network.metadata, apply) };
     }
     match apply {
         Some(apply) if apply.metadata.deletion_timestamp.is_some() => Step::Hold(Blocked::new(

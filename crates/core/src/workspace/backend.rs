@@ -12,8 +12,32 @@ use crate::name::is_namespace_name;
 /// The namespace that Terraform's kubernetes backend takes where none is said.
 const DEFAULT_NAMESPACE: &str = "default";
 
+/// The `ProviderConfig` that is meant where nothing is said; it need not be there.
+pub const DEFAULT_CONFIG: &str = "default";
+
 /// The beginning of the variables by which that backend is led to another cluster.
 const ELSEWHERE: &str = "KUBE_";
+
+/// What a backend is called that a `ProviderConfig` declares, where no more is known of it.
+pub const DECLARED: &str = "declared";
+
+/// Whether a backend that is on record is one that a `ProviderConfig` declares.
+pub fn is_declared(backend: &str) -> bool {
+    kind(backend) == DECLARED
+}
+
+/// What a backend that is on record is called, without what tells its places apart.
+pub fn kind(backend: &str) -> &str {
+    backend.split_once(':').map_or(backend, |(kind, _)| kind)
+}
+
+/// Whether the backend on record is the one that a plan was made with. An earlier version put no more on record than that there
+/// is one which a `ProviderConfig` declares.
+pub fn is_same(before: Option<&str>, now: Option<&str>) -> bool {
+    let unknown = |backend: Option<&str>| backend == Some(DECLARED);
+    let declared = before.is_some_and(is_declared) && now.is_some_and(is_declared);
+    before == now || (declared && (unknown(before) || unknown(now)))
+}
 
 /// Where states are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,6 +183,24 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    #[rstest]
+    #[case::capt_s_own(None, None, true)]
+    #[case::the_same(Some("declared:1"), Some("declared:1"), true)]
+    #[case::in_another_place(Some("declared:1"), Some("declared:2"), false)]
+    #[case::as_an_earlier_version_put_it(Some("declared"), Some("declared:1"), true)]
+    #[case::as_nobody_can_tell(Some("declared:1"), Some("declared"), true)]
+    #[case::not_declared_any_more(Some("declared:1"), None, false)]
+    #[case::declared_now(None, Some("declared:1"), false)]
+    #[case::of_the_module(Some("s3"), Some("s3"), true)]
+    #[case::of_the_module_before(Some("s3"), Some("declared:1"), false)]
+    fn a_backend_that_changes_is_noticed(
+        #[case] before: Option<&str>,
+        #[case] now: Option<&str>,
+        #[case] expected: bool,
+    ) {
+        assert_eq!(is_same(before, now), expected);
+    }
 
     fn spec(fields: Value) -> ProviderConfigSpec {
         serde_json::from_value(fields).unwrap()

@@ -8,9 +8,10 @@ mod tests;
 use capt_api::names::{Reason, annotation};
 use k8s_openapi::jiff::Timestamp;
 
+use super::backend;
 use super::handover::Move;
 use super::lock::{self, Lock, Release};
-use super::observed::{Ended, Failure, Memory, Observed, Retry, State};
+use super::observed::{Ended, Failure, Memory, Observed, Planned, Retry, State};
 use super::schedule;
 use super::standing::Freeze;
 use super::traces::Traces;
@@ -26,6 +27,11 @@ pub enum Step {
     Leave,
     /// Note on it how far it has passed from Crossplane to CAPT, or back.
     Pass(Move),
+    /// Wait until Crossplane says that it has put it down.
+    AwaitCrossplane {
+        /// When that is told to be overdue.
+        until: Timestamp,
+    },
     /// Tell that its apply wants it left alone.
     Freeze(Freeze),
     /// Let go of it without a destroy.
@@ -182,9 +188,16 @@ pub fn decide(seen: &Observed) -> Step {
     match seen {
         Observed::NotOurs => Step::Leave,
         Observed::Passing(passing) => Step::Pass(*passing),
+        Observed::Asked { unanswered, due, now } if now >= due => {
+            Step::Hold { blocked: unanswered.clone(), until: None }
+        }
+        Observed::Asked { due, .. } => Step::AwaitCrossplane { until: *due },
         Observed::Frozen(freeze) => Step::Freeze(freeze.clone()),
         Observed::Abandoned(freeze) => Step::Abandon(freeze.clone()),
-        Observed::LeftBehind(freeze) => Step::Drop(freeze.clone()),
+        Observed::LeftBehind { freeze, unstored: true } => {
+            Step::Hold { blocked: unstored(freeze), until: None }
+        }
+        Observed::LeftBehind { freeze, unstored: false } => Step::Drop(freeze.clone()),
         // What was made is told, whoever paused it meanwhile: nobody else knows of it.
         Observed::Unsettled { publishes: true, freeze: _ } => Step::Publish,
         Observed::Unsettled { publishes: false, freeze } => Step::Settle(freeze.clone()),
@@ -194,6 +207,16 @@ pub fn decide(seen: &Observed) -> Step {
         Observed::Deleting(seen) => deleting::take_down(seen),
         Observed::Active(seen) => active::keep(seen),
     }
+}
+
+/// Without the Workspace nobody would know whose state that is.
+fn unstored(freeze: &Freeze) -> Blocked {
+    Blocked::new(
+        Reason::StatePushFailed,
+        format!(
+            "{freeze}, but a state that could not be stored is in the working directory of this Workspace: compare errored.tfstate there with the state that was moved and store it if it is newer, then delete this Workspace; nothing is destroyed by that"
+        ),
+    )
 }
 
 fn start(operation: Operation, inputs: Which, priority: Priority) -> Step {
@@ -223,7 +246,7 @@ fn is_state_missing(state: &State, noted: bool, memory: &Memory, traces: Traces)
 
 /// Why nothing goes on without the state, and where it may be.
 fn missing_state(traces: Traces, memory: &Memory, consequence: &str, otherwise: &str) -> Blocked {
-    let by_crossplane = traces.made && memory.applied.is_none() && memory.begun.is_none();
+    let by_crossplane = (traces.theirs || traces.noted) && memory.applied.is_none() && memory.begun.is_none();
     let what = if by_crossplane {
         "Crossplane has made something for this Workspace, but its state is not where the ProviderConfig says"
     } else {
@@ -241,6 +264,24 @@ fn missing_state(traces: Traces, memory: &Memory, consequence: &str, otherwise: 
             annotation::ACCEPT_MISSING_STATE
         ),
     )
+}
+
+/// The state does not follow a backend that changes: without it everything would be made a second time, and nothing destroyed.
+fn other_backend(memory: &Memory, plan: &Planned) -> Option<Blocked> {
+    let (before, now) = (memory.elsewhere.as_deref(), plan.elsewhere.as_deref());
+    if memory.applied.is_none() || backend::is_same(before, now) {
+        return None;
+    }
+    let word = |backend: Option<&str>| backend.unwrap_or("kubernetes, as CAPT keeps it").to_owned();
+    Some(Blocked::new(
+        Reason::StateMissing,
+        format!(
+            "the state was kept by the backend {}, and what goes in now says {}: change it back, or move the state there yourself and annotate this Workspace with {}=true",
+            word(before),
+            word(now),
+            annotation::ACCEPT_MISSING_STATE
+        ),
+    ))
 }
 
 /// What a further try after a failure depends on.

@@ -5,18 +5,25 @@
 //!
 //! ```text
 //! run-by: capt ─▶ paused, handover: pausing ─▶ (Crossplane: ReconcilePaused) ─▶ handover: taken ─▶ CAPT runs it
-//! run-by: crossplane ─▶ (CAPT's run ends, what CAPT keeps is let go) ─▶ none of the three ─▶ Crossplane runs it
+//! run-by: crossplane ─▶ (CAPT's run ends, what CAPT keeps is let go) ─▶ neither of the other two ─▶ Crossplane runs it
+//! its apply was moved ─▶ paused, frozen ─▶ (Crossplane: ReconcilePaused) ─▶ CAPT removes it without a destroy
 //! ```
 //!
 //! Every arrow is one write to the version that was looked at, so that each can be repeated and none can be passed over.
 
+pub mod leaving;
+pub mod made;
 pub mod survey;
 
 use capt_api::Workspace;
 use capt_api::crossplane::WorkspaceCondition;
 use capt_api::names::{Reason, annotation, condition};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::ResourceExt;
 use serde_json::{Map, Value, json};
+
+use super::traces::is_create_open;
+use crate::apply::Blocked;
 
 /// The values of `run-by`.
 pub const CAPT: &str = "capt";
@@ -57,6 +64,8 @@ pub enum Move {
     Pause,
     /// Crossplane has put it down.
     Take,
+    /// Crossplane is asked to put it down, since its apply lives on in another cluster.
+    Freeze,
 }
 
 /// How far a Workspace has passed to CAPT.
@@ -119,6 +128,49 @@ pub fn turn(workspace: &Workspace, serves: Serves, keeps: bool) -> Turn {
     }
 }
 
+/// Whose turn it is with a Workspace whose apply was moved to another cluster, and which would be Crossplane's: it goes on there, so
+/// nobody may run it here any more. Once Crossplane has said so, it is CAPT's to remove, which destroys nothing.
+pub fn after_move(workspace: &Workspace, turn: Turn) -> Turn {
+    let metadata = &workspace.metadata;
+    let frozen = noted(metadata, annotation::FROZEN).is_some() && is_paused_for_crossplane(metadata);
+    match turn {
+        Turn::Theirs | Turn::Pass(Move::Pause) if !frozen => Turn::Pass(Move::Freeze),
+        Turn::Theirs if is_acknowledged(workspace) => Turn::Ours,
+        turn => turn,
+    }
+}
+
+/// Whether Crossplane is asked to put a Workspace down and has not said that it has: nobody runs it then.
+pub fn is_asked(workspace: &Workspace) -> bool {
+    let metadata = &workspace.metadata;
+    let asked =
+        handover(metadata) == Some(Handover::Pausing) || noted(metadata, annotation::FROZEN).is_some();
+    asked && is_paused_for_crossplane(metadata) && !is_acknowledged(workspace)
+}
+
+/// What is told of a Workspace that stays with CAPT, although it is to be Crossplane's.
+pub fn refused(why: &str) -> Blocked {
+    Blocked::new(Reason::HandBackRefused, format!("the Workspace is not handed back to Crossplane: {why}"))
+}
+
+/// What is told when Crossplane does not answer.
+pub fn unanswered(workspace: &Workspace) -> Blocked {
+    let name = workspace.name_any();
+    let what = if noted(&workspace.metadata, annotation::FROZEN).is_some() {
+        format!(
+            "take its finalizers away and delete it (its apply lives on in another cluster, and nothing is destroyed by that): kubectl patch workspace {name} --type merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'; kubectl delete workspace {name}"
+        )
+    } else {
+        format!("capt migrate from-crossplane {name} --provider-stopped")
+    };
+    Blocked::new(
+        Reason::HandoverUnanswered,
+        format!(
+            "Crossplane was asked to put this Workspace down and has not said that it has, so nobody runs it: see whether provider-terraform runs. If it is stopped: {what}"
+        ),
+    )
+}
+
 /// Whether Crossplane has said that it leaves the Workspace alone: in the same word as CAPT, which gives a reason beside it.
 pub fn is_acknowledged(workspace: &Workspace) -> bool {
     let mut told = workspace.status.iter().flat_map(|status| &status.conditions);
@@ -138,6 +190,9 @@ impl Move {
         let handover = match self {
             Self::Pause => PAUSING,
             Self::Take => TAKEN,
+            Self::Freeze => {
+                return json!({ annotation::CROSSPLANE_PAUSED: "true", annotation::FROZEN: "true" });
+            }
         };
         let mut annotations = Map::new();
         annotations.insert(annotation::HANDOVER.to_owned(), json!(handover));
@@ -150,13 +205,22 @@ impl Move {
     }
 }
 
-/// The annotations that leave the Workspace to Crossplane, in one go.
-pub fn back() -> Value {
-    json!({
-        annotation::RUN_BY: null,
+/// The annotations that leave the Workspace to Crossplane, in one go. That it is Crossplane's stays written: a manager that runs
+/// all that say nothing would take it back at once.
+///
+/// `applied` says that CAPT has brought to its end whatever Crossplane had begun to make. Only then is Crossplane told so: it
+/// waits for a human otherwise, and it is right to.
+pub fn back(workspace: &Workspace, terraform_workspace: &str, applied: bool, now: &str) -> Value {
+    let mut annotations = json!({
+        annotation::RUN_BY: CROSSPLANE,
         annotation::HANDOVER: null,
         annotation::CROSSPLANE_PAUSED: null,
-    })
+        annotation::EXTERNAL_NAME: terraform_workspace,
+    });
+    if applied && is_create_open(workspace) {
+        annotations[annotation::EXTERNAL_CREATE_SUCCEEDED] = json!(now);
+    }
+    annotations
 }
 
 fn noted<'it>(workspace: &'it ObjectMeta, key: &str) -> Option<&'it str> {

@@ -1,5 +1,7 @@
 //! What is put on record about a run that ended.
 
+use k8s_openapi::jiff::Timestamp;
+
 use super::observed::{AppliedRecord, Ended, Ending, Memory};
 
 impl Memory {
@@ -33,10 +35,28 @@ impl Memory {
         Self { applied: Some(applied), begun: None, observed: None, checked_at, restored, workspace, ..self }
     }
 
-    /// What is on record once reality was compared with the Workspace, and perhaps found in line.
+    /// What is on record once reality was compared with the Workspace, and perhaps found in line. What an earlier version put on
+    /// record says from then on whose it is.
     #[must_use]
-    pub fn confirmed_by(self, ended: &Ended, in_line: bool) -> Self {
-        Self { checked_at: self.checked_at.max(Some(ended.at)), restored: self.restored && !in_line, ..self }
+    pub fn confirmed_by(self, ended: &Ended, in_line: bool, workspace: &str) -> Self {
+        let unsaid = in_line && self.workspace.is_none();
+        Self {
+            checked_at: self.checked_at.max(Some(ended.at)),
+            restored: self.restored && !in_line,
+            workspace: if unsaid { Some(workspace.to_owned()) } else { self.workspace },
+            ..self
+        }
+    }
+
+    /// The same, beside a Workspace that was made at this time. What an earlier version put on record does not say whose it is: if it
+    /// is older than the Workspace, it is of the one before a move.
+    #[must_use]
+    pub fn beside(self, created: Option<Timestamp>) -> Self {
+        let applied = self.applied.as_ref().map(|applied| applied.at);
+        let at = applied.max(self.begun.as_ref().map(|begun| begun.at));
+        let is_older = at.zip(created).is_some_and(|(at, created)| at < created);
+        let workspace = self.workspace.or_else(|| is_older.then(String::new));
+        Self { workspace, ..self }
     }
 
     /// Whether it is of another Workspace than the one with this uid: of the one before a move.

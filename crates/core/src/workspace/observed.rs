@@ -19,12 +19,26 @@ pub enum Observed {
     NotOurs,
     /// It passes from Crossplane to CAPT, or back.
     Passing(Move),
+    /// Crossplane is asked to put it down, and has not said that it has.
+    Asked {
+        /// What is told then.
+        unanswered: Blocked,
+        /// When that is overdue.
+        due: Timestamp,
+        /// Now.
+        now: Timestamp,
+    },
     /// Its apply says that it is to be left alone.
     Frozen(Freeze),
     /// It is being deleted, and its apply lives on elsewhere or is gone.
     Abandoned(Freeze),
     /// Its apply lives on elsewhere and is gone from here.
-    LeftBehind(Freeze),
+    LeftBehind {
+        /// Where its apply is.
+        freeze: Freeze,
+        /// Whether something of it is on this machine that nobody else has.
+        unstored: bool,
+    },
     /// Its apply is paused, and an apply of Terraform has ended since.
     Unsettled {
         /// Who paused it.
@@ -70,6 +84,9 @@ pub struct Active {
     pub traces: Traces,
     /// Whether it is to be handed back to Crossplane, and what is in the way of that.
     pub hand_back: Option<Result<(), Blocked>>,
+    /// Whether a state that could not be stored, or a command whose end nobody saw, is on this machine. It is looked for only
+    /// where it is to be handed back.
+    pub unstored: bool,
     /// What came of the last run.
     pub ended: Option<Ended>,
     /// Whether somebody wants to see a plan.

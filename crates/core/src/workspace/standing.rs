@@ -3,11 +3,12 @@
 use std::fmt;
 
 use capt_api::names::annotation;
+use capt_api::{Cluster, WorkspaceTemplateApply};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::handover::is_paused;
-use crate::standing::Standing as ApplyStanding;
-use crate::tie::ApplyKey;
+use crate::standing::{self, Standing as ApplyStanding};
+use crate::tie::{self, ApplyKey};
 
 /// Whether a Workspace may be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,8 +56,7 @@ impl fmt::Display for Freeze {
             }
             Self::ApplyGone(key) => write!(
                 formatter,
-                "WorkspaceTemplateApply `{key}` is gone. If it was moved to another cluster, delete this Workspace: nothing is destroyed by that. Else make it again, or remove the annotation {} to run the Workspace by itself",
-                annotation::APPLY
+                "WorkspaceTemplateApply `{key}` is gone. If it was moved to another cluster, delete this Workspace: nothing is destroyed by that. Else make it again"
             ),
             Self::Superseded { apply, by } => {
                 write!(formatter, "WorkspaceTemplateApply `{apply}` has Workspace `{by}` now")
@@ -72,6 +72,8 @@ pub enum Origin {
     Nobody,
     /// This apply did.
     Apply(ApplyKey, ApplyStanding),
+    /// This apply did before it was moved away: it is back, and has not taken the Workspace up again.
+    Former(ApplyKey, ApplyStanding),
     /// This apply did, and it is gone.
     Gone {
         /// The apply.
@@ -92,12 +94,24 @@ pub enum Origin {
     Unseen(ApplyKey),
 }
 
+impl Origin {
+    /// The origin of a Workspace whose apply is there and has no other one.
+    pub fn of(workspace: &ObjectMeta, apply: &WorkspaceTemplateApply, cluster: Option<&Cluster>) -> Self {
+        let (key, standing) = (ApplyKey::of(apply), standing::standing(&apply.metadata, cluster));
+        if tie::is_of_former(workspace, apply) {
+            Self::Former(key, standing)
+        } else {
+            Self::Apply(key, standing)
+        }
+    }
+}
+
 /// Whether the Workspace with this metadata, of this origin, may be run.
 ///
 /// A pause comes before a deletion: during `clusterctl move` objects are deleted while they are paused, and whoever honours
 /// the deletion destroys a live cluster. An apply that lives on elsewhere takes the Workspace's deletion with it. What was left
 /// behind by a move is never destroyed, not even when its apply comes back while it goes: only an apply that is itself taken
-/// down has that done.
+/// down has that done. Whoever deleted a Workspace while its apply was away was told that nothing is destroyed by that.
 pub fn standing(workspace: &ObjectMeta, origin: &Origin) -> Standing {
     let annotations = workspace.annotations.as_ref();
     let noted = |key: &str| annotations.and_then(|annotations| annotations.get(key)).map(String::as_str);
@@ -105,7 +119,9 @@ pub fn standing(workspace: &ObjectMeta, origin: &Origin) -> Standing {
     let frozen = noted(annotation::FROZEN).is_some();
     let paused = is_paused(workspace);
     let freeze = match origin {
-        Origin::Unseen(_) | Origin::Apply(_, ApplyStanding::ExternallyManaged) => return Standing::NotOurs,
+        Origin::Unseen(_)
+        | Origin::Apply(_, ApplyStanding::ExternallyManaged)
+        | Origin::Former(_, ApplyStanding::ExternallyManaged) => return Standing::NotOurs,
         Origin::Gone { apply, moved } if *moved || frozen => {
             let freeze = Freeze::ApplyMoved(apply.clone());
             return if deleting { Standing::Abandoned(freeze) } else { Standing::LeftBehind(freeze) };
@@ -118,14 +134,20 @@ pub fn standing(workspace: &ObjectMeta, origin: &Origin) -> Standing {
             }
             Some(freeze)
         }
-        Origin::Apply(key, ApplyStanding::Moved) => Some(Freeze::ApplyMoved(key.clone())),
-        Origin::Apply(key, ApplyStanding::Paused(_)) => {
+        Origin::Apply(key, ApplyStanding::Moved) | Origin::Former(key, ApplyStanding::Moved) => {
+            Some(Freeze::ApplyMoved(key.clone()))
+        }
+        Origin::Apply(key, ApplyStanding::Paused(_)) | Origin::Former(key, ApplyStanding::Paused(_)) => {
             return Standing::Frozen(Freeze::ApplyPaused(key.clone()));
         }
         // The apply takes it back.
         Origin::Apply(key, ApplyStanding::Active) => frozen.then(|| Freeze::ApplyMoved(key.clone())),
+        // One that goes is not taken back but made again.
+        Origin::Former(key, ApplyStanding::Active) => {
+            (frozen || deleting).then(|| Freeze::ApplyMoved(key.clone()))
+        }
         // The apply takes it down: then there is nothing to wait for.
-        Origin::Apply(key, ApplyStanding::Deleting) => {
+        Origin::Apply(key, ApplyStanding::Deleting) | Origin::Former(key, ApplyStanding::Deleting) => {
             frozen.then(|| Freeze::ApplyMoved(key.clone())).filter(|_| !deleting)
         }
         Origin::Nobody => None,
@@ -154,6 +176,10 @@ mod tests {
 
     fn derived(standing: ApplyStanding) -> Origin {
         Origin::Apply(key(), standing)
+    }
+
+    fn former(standing: ApplyStanding) -> Origin {
+        Origin::Former(key(), standing)
     }
 
     fn gone(moved: bool) -> Origin {
@@ -201,6 +227,12 @@ mod tests {
     #[case::back_while_it_goes(derived(ApplyStanding::Active), &[PAUSED, FROZEN], true, Standing::Abandoned(Freeze::ApplyMoved(key())))]
     #[case::back_and_paused_while_it_goes(derived(ApplyStanding::Paused(PAUSE)), &[PAUSED, FROZEN], true, Standing::Frozen(Freeze::ApplyPaused(key())))]
     #[case::back_and_taken_down(derived(ApplyStanding::Deleting), &[PAUSED, FROZEN], true, Standing::Deleting)]
+    #[case::back_and_not_taken_up_yet(former(ApplyStanding::Active), &[], false, Standing::Active)]
+    #[case::deleted_while_its_apply_was_away(former(ApplyStanding::Active), &[], true, Standing::Abandoned(Freeze::ApplyMoved(key())))]
+    #[case::deleted_while_its_apply_was_away_and_paused(former(ApplyStanding::Active), &[PAUSED], true, Standing::Abandoned(Freeze::ApplyMoved(key())))]
+    #[case::deleted_while_its_apply_was_away_which_is_paused(former(ApplyStanding::Paused(PAUSE)), &[], true, Standing::Frozen(Freeze::ApplyPaused(key())))]
+    #[case::deleted_while_its_apply_was_away_which_is_taken_down(former(ApplyStanding::Deleting), &[], true, Standing::Deleting)]
+    #[case::deleted_while_its_apply_was_away_which_is_moved_on(former(ApplyStanding::Moved), &[], true, Standing::Abandoned(Freeze::ApplyMoved(key())))]
     #[case::of_another_manager(Origin::Unseen(key()), &[], true, Standing::NotOurs)]
     #[case::externally_managed(derived(ApplyStanding::ExternallyManaged), &[], false, Standing::NotOurs)]
     fn a_workspace_is_run_only_when_its_apply_and_its_user_want_it(

@@ -89,7 +89,7 @@ pub fn status(report: Report<'_>) -> Option<WorkspaceStatus> {
         {
             return None;
         }
-        Step::Leave | Step::Pass(_) => return None,
+        Step::Leave | Step::Pass(_) | Step::AwaitCrossplane { .. } => return None,
         _ => {}
     }
     let mut conditions = Conditions::new(std::mem::take(&mut status.conditions), generation, report.now);
@@ -112,6 +112,7 @@ fn told(conditions: &mut Conditions, report: Report<'_>) {
     match report.step {
         Step::Leave
         | Step::Pass(_)
+        | Step::AwaitCrossplane { .. }
         | Step::Abandon(_)
         | Step::Drop(_)
         | Step::Orphan

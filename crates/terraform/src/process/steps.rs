@@ -11,7 +11,7 @@ use crate::plan::{self, Plan, PlanHash};
 use crate::private;
 use crate::run::{Backend, InvalidRun, Locking, Operation, Source};
 use crate::source_address;
-use crate::workdir::{SavedPlan, Stamp, Workdir, acquire, initialised_kind};
+use crate::workdir::{SavedPlan, Stamp, Workdir, acquire, declared_name, initialised_kind};
 
 /// Arguments that say what to plan: of those for `apply`, the ones that a saved plan does not take.
 const PLANNING: [&str; 9] = [
@@ -147,6 +147,10 @@ impl Session<'_> {
 
     async fn plan(&self, destroy: bool) -> Result<Plan, Error> {
         let elsewhere = self.make_ready(true).await?;
+        let elsewhere = match self.run.backend {
+            Backend::Declared { .. } => declared_name(self.workdir),
+            Backend::Kubernetes { .. } | Backend::Local => elsewhere,
+        };
         SavedPlan::remove(self.workdir)?;
         let path = self.workdir.plan();
         private::remove(&path).map_err(Error::file(&path))?;

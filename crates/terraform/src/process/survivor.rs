@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustix::process::{Signal as Kill, kill_process};
 
 use super::active::{Signal, given};
-use crate::engine::{Event, Observer, Survived, Unfinished};
+use crate::engine::{Event, Left, Observer, Survived, Unfinished};
 use crate::error::Error;
 use crate::private;
 use crate::redact::Redactor;
@@ -135,6 +135,16 @@ pub(super) fn look(workdir: &Workdir, identity: &Identity) -> Result<Option<Unfi
     let alive = Lock::is_held(workdir).map_err(Error::file(workdir.path()))?;
     let journal = Journal::read(workdir)?;
     Ok((alive || journal.is_some()).then(|| unfinished(identity, journal, alive)))
+}
+
+/// What a directory holds that must not be passed over.
+pub(super) fn left(workdir: &Workdir) -> Result<Left, Error> {
+    let file = || Error::file(workdir.path());
+    Ok(Left {
+        alive: Lock::is_held(workdir).map_err(file())?,
+        unfinished: Journal::read(workdir)?.is_some(),
+        unstored: workdir.holds_unstored_state().map_err(file())?,
+    })
 }
 
 fn unfinished(identity: &Identity, journal: Option<Journal>, alive: bool) -> Unfinished {

@@ -1,8 +1,8 @@
 //! States that could not be stored, locks, and backends of the user's own.
 
 use capt_terraform::{
-    Backend, Engine, Error, Event, Format, Operation, Outcome, ProcessEngine, Run, Secret, Settings, Source,
-    Verb,
+    Backend, Engine, Error, Event, Format, Left, Operation, Outcome, ProcessEngine, Run, Secret, Settings,
+    Source, Verb,
 };
 
 use crate::bed::{Bed, Seen, inline};
@@ -36,6 +36,7 @@ async fn a_state_that_could_not_be_stored_is_stored_before_anything_else() {
     assert_eq!(error.reason(), "StatePushFailed");
     assert!(bed.workdir().join("errored.tfstate").exists());
     assert_eq!(bed.engine.collect(&std::collections::BTreeSet::new()).await.unwrap(), []);
+    assert!(bed.engine.left(&run.identity).await.unwrap().unstored);
 
     server.kept.lock().unwrap().refuses = false;
     let seen = Seen::default();
@@ -43,6 +44,7 @@ async fn a_state_that_could_not_be_stored_is_stored_before_anything_else() {
     assert!(plan.is_empty(), "{plan}");
     assert!(seen.any(|event| *event == Event::StatePushed));
     assert!(!bed.workdir().join("errored.tfstate").exists());
+    assert_eq!(bed.engine.left(&run.identity).await.unwrap(), Left::default());
     assert!(server.kept.lock().unwrap().lock.is_none());
 }
 

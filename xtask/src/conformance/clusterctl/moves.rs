@@ -1,27 +1,33 @@
 //! Clusters moved from the home of a laptop into a management cluster with the real Cluster API, and back.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use capt_api::Cluster;
+use capt_api::names::label;
+use capt_api::{CAPTCluster, Cluster};
 use capt_testkit::home::Home;
+use k8s_openapi::api::core::v1::Secret;
 use kube::Client;
 use kube::api::{Api, ListParams, Patch, PatchParams};
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use super::super::contract::Core;
 use super::eyes::until;
 use super::installation::{INIT, NAMESPACE};
 use super::life::{add_kinds_of_terraform, start_home};
 use super::manager::Manager;
+use super::road::Road;
 use super::{Site, Tools, ok};
 use crate::soak::moves::{Fleet, Identity};
 
 const MOVED: &str = "moving";
 /// Cluster API tries to connect every 30 seconds, and Terraform takes its time, too.
 const PATIENCE: Duration = Duration::from_secs(150);
+/// When somebody loses patience with a clusterctl that cannot reach its target.
+const GIVEN_UP_AFTER: Duration = Duration::from_secs(15);
 const STOPPED_WITHIN: Duration = Duration::from_secs(60);
 
 /// From where to where.
@@ -72,6 +78,10 @@ pub(super) async fn go_and_come_back(tools: &Tools) -> anyhow::Result<()> {
     is_unharmed(&fleet, &laptop, &before).await?;
     ok("move: a paused cluster is refused and nothing changes");
 
+    half_way(&site, &away, directory.path()).await?;
+    is_unharmed(&fleet, &laptop, &before).await?;
+    ok("move: where the target is lost half-way, the source goes on once its pause is taken off");
+
     moves(&site, &away, &fleet, &before).await.with_context(|| {
         format!("the manager said:\n{}\nCluster API said:\n{}", manager.tail(), core.tail())
     })?;
@@ -94,6 +104,32 @@ async fn refused(site: &Site, way: &Way<'_>, texts: &[&str]) -> anyhow::Result<(
     let question = way.question();
     let question: Vec<&str> = question.iter().map(String::as_str).collect();
     site.clusterctl.refuses(&question).await?.names(texts)
+}
+
+/// The target can no longer be reached as soon as the first objects are there. Its manager goes on meanwhile.
+async fn half_way(site: &Site, way: &Way<'_>, directory: &Path) -> anyhow::Result<()> {
+    let road = Road::build(way.to.1, directory).await?;
+    let interrupted = Way { from: way.from, to: (way.to.0, &road.kubeconfig) };
+    let question = interrupted.question();
+    let question: Vec<&str> = question.iter().map(String::as_str).collect();
+    let there: Api<CAPTCluster> = Api::namespaced(way.to.0.clone(), MOVED);
+    let cutting = async {
+        let deadline = Instant::now() + PATIENCE;
+        while there.list_metadata(&ListParams::default()).await?.items.is_empty() {
+            ensure!(Instant::now() < deadline, "nothing arrives at the target");
+            // All the rest is there a second later.
+            sleep(Duration::from_millis(10)).await;
+        }
+        road.cut();
+        anyhow::Ok(())
+    };
+    let (arrived, cut) = tokio::join!(site.clusterctl.run_until_killed(&question, GIVEN_UP_AFTER), cutting);
+    cut?;
+    ensure!(!arrived?, "clusterctl moved everything before the road was cut");
+    let states = Api::<Secret>::namespaced(way.from.0.clone(), MOVED);
+    let states = states.list_metadata(&ListParams::default().labels(label::TERRAFORM_STATE)).await?;
+    ensure!(!states.items.is_empty(), "the states at the source are gone");
+    pause(way.from.0, Value::Null).await
 }
 
 async fn moves(site: &Site, way: &Way<'_>, fleet: &Fleet, before: &Identity) -> anyhow::Result<()> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use capt_testkit::home::wait;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -47,6 +47,11 @@ impl Clusterctl {
         self.run_with(arguments, &[]).await
     }
 
+    /// Runs it and kills it after this time: whether it succeeded before that.
+    pub(crate) async fn run_until_killed(&self, arguments: &[&str], after: Duration) -> anyhow::Result<bool> {
+        Ok(self.ask_within(arguments, &[], after).await?.is_some_and(|answer| answer.succeeded))
+    }
+
     /// Runs it with variables for templates; it must succeed.
     pub(super) async fn run_with(
         &self,
@@ -66,6 +71,17 @@ impl Clusterctl {
     }
 
     async fn ask(&self, arguments: &[&str], variables: &[(&str, &str)]) -> anyhow::Result<Answer> {
+        let answer = self.ask_within(arguments, variables, WITHIN).await?;
+        answer.with_context(|| format!("clusterctl {} took longer than {WITHIN:?}", arguments.join(" ")))
+    }
+
+    /// What it answers, if it does within this time. Then it is killed.
+    async fn ask_within(
+        &self,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+        within: Duration,
+    ) -> anyhow::Result<Option<Answer>> {
         let home = self.directory.path();
         let question = format!("clusterctl {}", arguments.join(" "));
         let mut command = Command::new(&self.program);
@@ -82,7 +98,7 @@ impl Clusterctl {
         if let Some(kubeconfig) = &self.kubeconfig {
             command.env("KUBECONFIG", kubeconfig);
         }
-        tokio::task::spawn_blocking(move || finish(command, question)).await?
+        tokio::task::spawn_blocking(move || finish(command, question, within)).await?
     }
 }
 
@@ -103,17 +119,19 @@ impl Answer {
     }
 }
 
-fn finish(mut command: Command, question: String) -> anyhow::Result<Answer> {
+fn finish(mut command: Command, question: String, within: Duration) -> anyhow::Result<Option<Answer>> {
     let (data, messages) = (tempfile::tempfile()?, tempfile::tempfile()?);
     command.stdout(data.try_clone()?).stderr(messages.try_clone()?);
     let mut child = command.spawn().context("starting clusterctl")?;
-    let Ok(status) = wait(&mut child, WITHIN) else {
+    let Ok(status) = wait(&mut child, within) else {
         // Both fail when it has ended already.
         let _ = child.kill();
         let _ = child.wait();
-        bail!("{question} took longer than {WITHIN:?}:\n{}", text(messages)?);
+        println!("{question} was killed after {within:?}:\n{}", text(messages)?);
+        return Ok(None);
     };
-    Ok(Answer { question, succeeded: status.success(), data: text(data)?, messages: text(messages)? })
+    let (data, messages) = (text(data)?, text(messages)?);
+    Ok(Some(Answer { question, succeeded: status.success(), data, messages }))
 }
 
 fn text(mut file: File) -> anyhow::Result<String> {

@@ -160,7 +160,7 @@ impl Place<'_> {
         let found = workspaces.get_opt(&name).await.with_context(|| format!("reading Workspace `{name}`"))?;
         Ok(found.map(|workspace| WorkspaceSeen {
             at_provider: workspace.status.and_then(|status| serde_json::to_value(status.at_provider?).ok()),
-            facts: WorkspaceFacts { metadata: workspace.metadata, ready: None, synced: None },
+            facts: WorkspaceFacts { metadata: workspace.metadata, ..WorkspaceFacts::default() },
         }))
     }
 

@@ -9,6 +9,7 @@ mod words;
 
 use anyhow::{bail, ensure};
 use capt_api::Workspace;
+use capt_api::crossplane::WorkspaceStatus;
 use capt_api::names::annotation;
 use capt_core::workspace::handover::{CAPT, CROSSPLANE, Move};
 use kube::{Api, Client};
@@ -105,24 +106,41 @@ async fn run(errand: Errand, printer: Printer) -> anyhow::Result<()> {
     if !yes && !confirm::ask(&report.sentences(), "Do this?", printer).await? {
         bail!("nothing was changed");
     }
-    for entry in report.workspaces.iter().filter(|entry| entry.outcome == Outcome::Planned) {
-        mark(&client, &errand, &entry.name).await?;
-    }
     // All of them first: none waits for another.
+    let mut marked = Vec::new();
     for entry in report.workspaces.iter_mut().filter(|entry| entry.outcome == Outcome::Planned) {
+        let before = mark(&client, &errand, &entry.name).await?;
+        marked.push((entry, before));
+    }
+    for (entry, before) in marked {
         printer.message(&format!("waiting for Workspace `{}`", entry.name));
-        let (outcome, message) = wait::wait(&client, &errand, &entry.name).await?;
+        let (outcome, message) = wait::wait(&client, &errand, &entry.name, before.as_ref()).await?;
         (entry.outcome, entry.message) = (outcome, message);
     }
-    printer.value(&report, &report.sentences())
+    printer.value(&report, &report.sentences())?;
+    report.ensure_passed()
 }
 
-/// Says who is to run a Workspace.
-async fn mark(client: &Client, errand: &Errand, name: &str) -> anyhow::Result<()> {
+impl Report {
+    /// One that CAPT has and that waits for somebody has passed over; one that stays with CAPT has not.
+    fn ensure_passed(&self) -> anyhow::Result<()> {
+        let stays = |entry: &Entry| self.way == Way::ToCrossplane && entry.outcome == Outcome::Waiting;
+        ensure!(
+            !self.workspaces.iter().any(stays),
+            "not everything was handed back: see what stays with CAPT, and why"
+        );
+        Ok(())
+    }
+}
+
+/// Says who is to run a Workspace. Answers the status that it had before.
+async fn mark(client: &Client, errand: &Errand, name: &str) -> anyhow::Result<Option<WorkspaceStatus>> {
     let workspaces: Api<Workspace> = Api::all(client.clone());
     let doing = format!("noting on Workspace `{name}` who is to run it");
+    let mut before = None;
     WRITER
         .change(&workspaces, name, &doing, |workspace| {
+            before.clone_from(&workspace.status);
             let wish = match errand.way {
                 Way::ToCapt => CAPT,
                 Way::ToCrossplane => CROSSPLANE,
@@ -139,6 +157,23 @@ async fn mark(client: &Client, errand: &Errand, name: &str) -> anyhow::Result<()
             let done = annotations.as_object().is_some_and(|all| all.iter().all(is_written));
             Ok((!done).then(|| json!({ "metadata": { "annotations": annotations } })))
         })
-        .await
-        .map(drop)
+        .await?;
+    Ok(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::given(Way::ToCrossplane, Outcome::Done, true)]
+    #[case::nothing_to_give(Way::ToCrossplane, Outcome::NothingToDo, true)]
+    #[case::it_stays_with_capt(Way::ToCrossplane, Outcome::Waiting, false)]
+    #[case::taken_and_it_waits_for_approval(Way::ToCapt, Outcome::Waiting, true)]
+    fn what_was_refused_is_no_success(#[case] way: Way, #[case] outcome: Outcome, #[case] expected: bool) {
+        let entry = Entry { name: "x".to_owned(), outcome, state: None, message: None };
+        assert_eq!(Report { way, workspaces: vec![entry] }.ensure_passed().is_ok(), expected);
+    }
 }

@@ -4,10 +4,10 @@ mod steps;
 mod survey;
 mod words;
 
-use anyhow::{bail, ensure};
 use capt_core::from_go::{Entry, Plan, plan};
 use serde::Serialize;
 
+use super::{may_be_done, show};
 use crate::cli::FromGoArguments;
 use crate::commands::{confirm, target};
 use crate::connection;
@@ -52,16 +52,9 @@ pub(super) async fn run(arguments: FromGoArguments, printer: Printer) -> anyhow:
         return printer.value(&view, &view.sentences());
     }
     if dry_run {
-        printer.value(&view, &view.sentences())?;
-        ensure!(view.in_the_way.is_empty(), "this cannot be done yet: see what is in the way");
-        return Ok(());
+        return show(&view, &view.sentences(), &view.in_the_way, printer);
     }
-    if !view.in_the_way.is_empty() {
-        bail!("nothing was changed: {}", view.in_the_way.join("; "));
-    }
-    if !deeds.is_empty() && !yes && !confirm::ask(&view.sentences(), "Do this?", printer).await? {
-        bail!("nothing was changed");
-    }
+    may_be_done(&view.sentences(), &view.in_the_way, yes || deeds.is_empty(), printer).await?;
     steps::carry_out(&client, &deeds, printer).await?;
     view.outcome = Outcome::Done;
     printer.value(&view, &view.sentences())

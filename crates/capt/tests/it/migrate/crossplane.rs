@@ -2,13 +2,14 @@
 
 use capt_api::names::annotation;
 use capt_api::{ProviderConfig, Workspace};
+use capt_testkit::watch_until;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Patch, PatchParams, PostParams};
 use kube::{Api, ResourceExt};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::stage::Stage;
+use super::stage::{Stage, ended, verb};
 use crate::{capt, told};
 
 #[rstest]
@@ -59,6 +60,15 @@ fn kubernetes(namespace: &str) -> String {
     format!(
         "terraform {{\n  backend \"kubernetes\" {{\n    namespace = \"{namespace}\"\n    secret_suffix = \"state\"\n  }}\n}}\n"
     )
+}
+
+/// Somebody says that all is well since then.
+async fn say(stage: &Stage, name: &str, since: &str) {
+    let condition = json!({
+        "type": "Synced", "status": "True", "reason": "ReconcileSuccess", "lastTransitionTime": since,
+    });
+    let patch = Patch::Merge(json!({ "status": { "conditions": [condition] } }));
+    stage.workspaces().patch_status(name, &PatchParams::default(), &patch).await.unwrap();
 }
 
 async fn assert_refused(stage: &Stage, arguments: &[&str], name: &str, expected: &str) {
@@ -119,15 +129,15 @@ async fn a_workspace_is_marked_once_and_waited_for() {
     assert_eq!(marked.annotations()[annotation::RUN_BY], "capt");
     assert!(!marked.annotations().contains_key(annotation::HANDOVER), "that is the manager's");
 
-    // Where Crossplane is stopped nobody has to say that it has put the Workspace down.
-    let condition = json!({
-        "type": "Synced", "status": "True", "reason": "ReconcileSuccess",
-        "lastTransitionTime": "2026-01-01T10:00:00Z",
-    });
-    let patch = Patch::Merge(json!({ "status": { "conditions": [condition] } }));
-    stage.workspaces().patch_status(&name, &PatchParams::default(), &patch).await.unwrap();
-    let (code, printed, told) =
-        stage.capt(&["migrate", "from-crossplane", &name, "--yes", "--provider-stopped"]).await;
+    // Where Crossplane is stopped nobody has to say that it has put the Workspace down. Its last word is not that of CAPT.
+    say(&stage, &name, "2026-01-01T10:00:00Z").await;
+    let arguments = ["migrate", "from-crossplane", name.as_str(), "--yes", "--provider-stopped"];
+    let mut verb = verb(&stage.kubeconfig(), "json", &arguments).spawn().unwrap();
+    let is_taken = |workspace: &Workspace| workspace.annotations().contains_key(annotation::HANDOVER);
+    watch_until("the Workspace to be taken", &stage.workspaces(), &name, is_taken).await;
+    assert!(verb.try_wait().unwrap().is_none(), "nobody has looked at it yet");
+    say(&stage, &name, "2026-01-01T11:00:00Z").await;
+    let (code, printed, told) = ended(verb).await;
     assert_eq!(code, Some(0), "{told}");
     assert_eq!(printed["workspaces"][0]["outcome"], "Done");
     let taken: Workspace = stage.workspaces().get(&name).await.unwrap();

@@ -12,14 +12,21 @@ use tracing::info;
 use super::{Acting, Done};
 use crate::error::Error;
 use crate::workspace::place::Place;
+use crate::workspace::place::kept::merge;
 use crate::workspace::{candidate, connection_secret, plan_text, preview, snapshot, state};
-use crate::write;
+use crate::{freezing, write};
 
 impl Acting<'_> {
     /// Nothing of the infrastructure is left. What is known of it goes first, what would be missed last.
+    ///
+    /// Whoever repeats it may find only parts of what was kept, so that nothing is to be missed is on the Workspace before.
     pub(super) async fn finish(&self) -> Result<Done, Error> {
         let (client, place) = (&self.context.client, self.place);
-        state::note(client, place, self.seen.state_note.as_deref(), false).await?;
+        let version = self.accept_that_nothing_is_left().await?;
+        if place.apply.is_some() {
+            state::note(client, place, self.seen.state_note.as_deref(), false).await?;
+        }
+        state::forget_made(client, place, self.seen.made_noted).await?;
         if let Some(target) = &self.workspace.spec.write_connection_secret_to_ref {
             connection_secret::remove(client, place, target).await?;
         }
@@ -37,7 +44,28 @@ impl Acting<'_> {
             }
         }
         self.terraform.records.remove(client, place).await?;
-        self.let_go().await
+        self.let_go_of(version).await
+    }
+
+    /// Notes on the Workspace that its state is missing rightly from now on. The version that it has then.
+    async fn accept_that_nothing_is_left(&self) -> Result<Option<String>, Error> {
+        let noted = self.workspace.annotations().get(annotation::ACCEPT_MISSING_STATE);
+        let before = self.workspace.resource_version();
+        if noted.is_some_and(|noted| noted == "true") {
+            return Ok(before);
+        }
+        let mut annotations = json!({ annotation::ACCEPT_MISSING_STATE: "true" });
+        if self.place.apply.is_none() {
+            annotations[annotation::STATE] = json!(null);
+        }
+        let name = &self.place.workspace;
+        let patch = json!({ "metadata": {
+            "uid": self.workspace.uid(), "resourceVersion": before, "annotations": annotations,
+        } });
+        let workspaces: Api<Workspace> = Api::all(self.context.client.clone());
+        let doing = format!("noting on Workspace `{name}` that nothing is left");
+        let noted = Error::unless_gone(merge(&workspaces, name, &patch, &doing).await)?;
+        Ok(noted.and_then(|noted| noted.resource_version()))
     }
 
     /// What is in the way of letting go: somebody who holds the lock may be making what nobody knows of yet.
@@ -61,6 +89,10 @@ impl Acting<'_> {
 
     /// The infrastructure and its state stay; nothing of ours holds them any more.
     pub(super) async fn orphan(&self) -> Result<Done, Error> {
+        if self.place.apply.is_some() {
+            // Else its apply would miss it.
+            state::note(&self.context.client, self.place, self.seen.state_note.as_deref(), false).await?;
+        }
         state::let_go(&self.context.client, self.place).await?;
         plan_text::remove(&self.context.client, self.place, self.has_shown_plan()).await?;
         self.terraform.records.remove(&self.context.client, self.place).await?;
@@ -81,11 +113,16 @@ impl Acting<'_> {
     }
 
     /// The apply lives on elsewhere: nobody needs the Workspace here any more. It is let go when it is seen to be deleted.
+    ///
+    /// It is frozen before, so that nothing is destroyed when its apply comes back while it goes. One that its apply has taken up
+    /// again in between is not the one that was frozen, and stays.
     pub(super) async fn drop_workspace(&self) -> Result<Done, Error> {
-        let (name, uid) = (&self.place.workspace, self.workspace.uid());
+        let name = &self.place.workspace;
+        let frozen = freezing::freeze(&self.context.client, name, Some(&self.place.workspace_uid)).await?;
+        let Some(frozen) = frozen else { return Ok(Done::Told(Effect::Nothing)) };
         let workspaces: Api<Workspace> = Api::all(self.context.client.clone());
-        write::delete(&workspaces, name, uid, &format!("removing Workspace `{name}`, which was moved"))
-            .await?;
+        let doing = format!("removing Workspace `{name}`, which was moved");
+        write::delete_as_seen(&workspaces, &frozen, &doing).await?;
         info!(
             workspace = name,
             "removed the Workspace: its apply was moved to another cluster, nothing is destroyed"
@@ -105,13 +142,18 @@ impl Acting<'_> {
     }
 
     async fn let_go(&self) -> Result<Done, Error> {
+        self.let_go_of(self.workspace.resource_version()).await
+    }
+
+    /// Lets go of the Workspace in this version.
+    async fn let_go_of(&self, version: Option<String>) -> Result<Done, Error> {
         self.give_up_access().await?;
         let (held, rest): (Vec<_>, Vec<_>) =
             self.workspace.finalizers().iter().partition(|entry| *entry == finalizer::MANAGED_RESOURCE);
         if !held.is_empty() {
             let patch = json!({ "metadata": {
                 "uid": self.workspace.uid(),
-                "resourceVersion": self.workspace.resource_version(),
+                "resourceVersion": version,
                 "finalizers": rest,
             } });
             self.patch(&patch, "letting go of").await?;

@@ -3,7 +3,6 @@
 use capt_api::names::{Reason, annotation};
 use capt_core::apply::Blocked;
 use capt_core::workspace::handover;
-use capt_core::workspace::traces::is_create_open;
 use kube::ResourceExt;
 use serde_json::json;
 use tracing::info;
@@ -30,6 +29,10 @@ impl Acting<'_> {
         if self.seen.found.is_some() {
             state::let_go(client, place).await?;
         }
+        if place.apply.is_some() {
+            // Crossplane destroys what is there, and takes no note away.
+            state::note(client, place, self.seen.state_note.as_deref(), false).await?;
+        }
         plan_text::remove(client, place, true).await?;
         if self.workspace.annotations().contains_key(annotation::PLAN_REQUESTED_AT) {
             preview::remove(client, place).await?;
@@ -37,13 +40,10 @@ impl Acting<'_> {
         }
         self.terraform.records.remove(client, place).await?;
         self.give_up_access().await?;
-        let mut annotations = handover::back();
-        annotations[annotation::EXTERNAL_NAME] = json!(place.terraform_workspace);
-        if is_create_open(self.workspace) {
-            // Crossplane waits for a human for ever otherwise. What it had begun was looked at and brought to its end.
-            let now = to_the_second(self.terraform.now()).0.to_string();
-            annotations[annotation::EXTERNAL_CREATE_SUCCEEDED] = json!(now);
-        }
+        let now = to_the_second(self.terraform.now()).0.to_string();
+        // As it was before it was removed.
+        let applied = self.seen.record.memory.applied.is_some();
+        let annotations = handover::back(self.workspace, &place.terraform_workspace, applied, &now);
         let patch = json!({ "metadata": {
             "uid": self.workspace.uid(),
             "resourceVersion": self.workspace.resource_version(),

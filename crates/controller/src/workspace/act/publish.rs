@@ -57,6 +57,7 @@ impl Acting<'_> {
                 state::settle_restored(client, self.place, &found).await?;
             }
         }
+        self.note_name(over.elsewhere.as_deref().or(before.elsewhere.as_deref())).await?;
         let may_change =
             policy::permissions(&self.workspace.spec).is_ok_and(|permissions| permissions.update);
         let uid = &self.place.workspace_uid;

@@ -3,7 +3,7 @@
 use capt_api::names::{annotation, label};
 use capt_api::{Workspace, WorkspaceTemplateApply};
 use capt_core::name::{is_namespace_name, is_object_name};
-use capt_core::standing::{cluster_name, standing};
+use capt_core::standing::cluster_name;
 use capt_core::tie::{self, ApplyKey};
 use capt_core::workspace::standing::Origin;
 use kube::{Api, ResourceExt};
@@ -69,7 +69,7 @@ pub(in crate::workspace) async fn find(
                 notes.on(Dependency::Cluster(Name::new(&key.namespace, cluster)));
             }
             let cluster = context.cluster_of(&apply.metadata);
-            Origin::Apply(key.clone(), standing(&apply.metadata, cluster.as_deref()))
+            Origin::of(&workspace.metadata, apply, cluster.as_deref())
         }
         None if is_gone(&key, context).await? => {
             Origin::Gone { moved: context.moved.contains(&key, &uid), apply: key.clone() }

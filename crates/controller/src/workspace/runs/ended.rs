@@ -3,6 +3,7 @@
 use capt_api::names::Reason;
 use capt_core::apply::Blocked;
 use capt_core::cause::sentence;
+use capt_core::workspace::backend::DECLARED;
 use capt_core::workspace::decide::Operation;
 use capt_core::workspace::lock::{Holder, Lock};
 use capt_core::workspace::observed::{Ended, Ending, Failure, Planned, PlannedAction, PlannedChange, Retry};
@@ -14,9 +15,6 @@ use super::entry::{Entry, Previewed, is_kept};
 
 /// What is told of a plan that changes nothing.
 const NOTHING_TO_DO: &str = "nothing to do";
-
-/// What a backend is called that a `ProviderConfig` declares.
-pub(in crate::workspace) const DECLARED: &str = "declared";
 
 /// What came of a run.
 pub(in crate::workspace) struct Over {

@@ -252,6 +252,23 @@ async fn where_the_state_is_stands_on_the_apply_or_on_the_workspace() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_state_elsewhere_goes_by_stands_on_the_apply_and_stays_when_the_workspace_is_called_otherwise()
+{
+    let stage = Stage::set(rules()).await;
+    let place = stage.place("demo").await;
+    let applies: Api<WorkspaceTemplateApply> = Api::namespaced(stage.administrator.clone(), &stage.namespace);
+    note_name(&stage.client, &place, None).await.unwrap();
+    let mut apply = applies.get("demo-apply").await.unwrap();
+    assert_eq!(apply.annotations().get(annotation::KEPT_AS), Some(&place.kept_as));
+    apply.annotations_mut().insert(annotation::WORKSPACE_NAME.to_owned(), "demo-another".to_owned());
+    assert_eq!(capt_core::tie::kept_name(&apply), place.kept_as);
+
+    let mut bare = stage.bare("own");
+    stage.workspace(&mut bare).await;
+    note_name(&stage.client, &bare, None).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_noted_on_what_is_gone_or_was_made_anew() {
     let stage = Stage::set(rules()).await;
     let mut place = stage.place("demo").await;

@@ -202,3 +202,33 @@ async fn hold(stage: &EngineStage, workspace: &str, finalizers: &[String]) {
     let patch = json!({ "metadata": { "finalizers": finalizers } });
     stage.stage.workspaces().patch(workspace, &PatchParams::default(), &Patch::Merge(patch)).await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_apply_whose_workspace_was_taken_away_is_not_finished_until_somebody_says_so() {
+    let mut stage = EngineStage::without_manager().await;
+    stage.start_manager().await;
+    let name = put(&stage, json!({})).await;
+    stage.ready(&name).await;
+    stage.stop_manager().await;
+    let workspaces = stage.stage.workspaces();
+    let strip = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
+    workspaces.patch(&name, &PatchParams::default(), &strip).await.unwrap();
+    workspaces.delete(&name, &DeleteParams::default()).await.unwrap();
+    stage.delete_apply("real").await;
+
+    stage.start_manager().await;
+    let apply = format!("{}-apply", stage.stage.unique("real"));
+    let tells = |apply: &capt_api::WorkspaceTemplateApply| {
+        let told = apply.status.iter().flat_map(|status| &status.conditions);
+        told.into_iter().any(|told| told.message.contains("retainWorkspaceOnDelete"))
+    };
+    capt_testkit::watch_until("the state to be told", &stage.stage.applies(), &apply, tells).await;
+    assert!(stage.file("real").exists());
+
+    stage.change_apply("real", json!({ "spec": { "retainWorkspaceOnDelete": true } })).await;
+    eventually("the apply to be gone", async || {
+        stage.stage.applies().get_opt(&apply).await.unwrap().is_none()
+    })
+    .await;
+    assert!(stage.file("real").exists());
+}

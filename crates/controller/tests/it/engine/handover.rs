@@ -6,13 +6,14 @@ use capt_api::names::{annotation, finalizer};
 use capt_api::{ProviderConfig, Workspace};
 use capt_controller::options::{Options, TerraformOptions};
 use capt_terraform::Operation;
-use capt_testkit::{TestCluster, watch_until};
+use capt_testkit::{TestCluster, eventually, watch_until};
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 
+use super::modules::{COUNT, slow, unique_lines};
 use super::recording::Recording;
 use super::stage::{EngineStage, host, output, server_of};
 use crate::stage::{Manager, Stage, permit};
@@ -67,9 +68,20 @@ impl Site {
         crds.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await.unwrap();
     }
 
+    /// Crossplane was there before, and the manager knows it.
+    async fn crossplane_is_there(&self) {
+        self.crossplane_arrives().await;
+        self.put_workspace("another", json!({ annotation::RUN_BY: "capt" }), "default").await;
+        self.asked("another").await;
+    }
+
     /// Crossplane says that it leaves a Workspace alone, as it does whenever it sees the pause.
     async fn crossplane_puts_down(&self, name: &str) {
         self.asked(name).await;
+        self.crossplane_says_paused(name).await;
+    }
+
+    async fn crossplane_says_paused(&self, name: &str) {
         let condition = json!({
             "type": "Synced", "status": "False", "reason": "ReconcilePaused",
             "lastTransitionTime": "2026-01-01T10:00:00Z",
@@ -80,6 +92,16 @@ impl Site {
     /// Crossplane has looked at a Workspace.
     async fn crossplane_runs(&self, name: &str) {
         self.told(name, json!({ "atProvider": { "checksum": "0123" } })).await;
+    }
+
+    /// Crossplane holds a Workspace and has made something for it.
+    async fn crossplane_makes(&self, name: &str) {
+        watch_until(&format!("{name} to be there"), &self.workspaces(), name, |_| true).await;
+        let patch = Patch::Merge(json!({ "metadata": {
+            "finalizers": [finalizer::MANAGED_RESOURCE],
+            "annotations": { annotation::EXTERNAL_CREATE_SUCCEEDED: "2026-01-01T10:00:00Z" },
+        } }));
+        self.workspaces().patch(name, &PatchParams::default(), &patch).await.unwrap();
     }
 
     async fn told(&self, name: &str, status: Value) {
@@ -105,8 +127,9 @@ impl Site {
 
     async fn given(&self, name: &str) -> Workspace {
         watch_until(&format!("{name} to be Crossplane's"), &self.workspaces(), name, |workspace| {
-            let keys = [annotation::RUN_BY, annotation::HANDOVER, annotation::CROSSPLANE_PAUSED];
-            keys.iter().all(|key| !workspace.annotations().contains_key(*key))
+            let noted = |key: &str| workspace.annotations().get(key).map(String::as_str);
+            let keys = [annotation::HANDOVER, annotation::CROSSPLANE_PAUSED];
+            noted(annotation::RUN_BY) == Some("crossplane") && keys.iter().all(|key| noted(key).is_none())
         })
         .await
     }
@@ -224,4 +247,101 @@ async fn a_state_is_found_where_crossplane_keeps_it_or_missed() {
     site.workspaces().delete(name, &DeleteParams::default()).await.unwrap();
     stage.gone(name).await;
     assert!(site.secret_of(&theirs, secret).await.is_none());
+}
+
+/// Whether the write of an apply, and no later one, has put the pause there.
+fn is_born_paused(workspace: &Workspace) -> bool {
+    let writes = workspace.metadata.managed_fields.iter().flatten();
+    let own = writes.filter(|write| write.manager.as_deref() == Some("capt") && write.subresource.is_none());
+    own.filter_map(|write| serde_json::to_string(&write.fields_v1).ok())
+        .any(|fields| fields.contains("f:crossplane.io/paused") && fields.contains("f:spec"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_capt_has_made_elsewhere_is_never_begun_by_crossplane() {
+    let site = Site::set().await;
+    let stage = &site.stage;
+    site.crossplane_is_there().await;
+    stage.stage.put_template("demo", GREETING).await;
+    let name = stage.stage.unique("demo");
+    let note = format!("{}/tfstate-{name}-capt", stage.namespace());
+    let apply = json!({
+        "metadata": { "name": format!("{name}-apply"), "annotations": { annotation::STATE: note } },
+        "spec": { "templateRef": { "name": "demo" }, "variables": { "greeting": "hello" } },
+    });
+    stage.stage.put::<capt_api::WorkspaceTemplateApply>(apply).await;
+    let asked = site.asked(&name).await;
+    assert!(is_born_paused(&asked), "Crossplane may have begun: {:?}", asked.metadata.managed_fields);
+    assert_eq!(asked.annotations()[annotation::RUN_BY], "capt");
+
+    // A later write of the apply takes nothing of it away, whoever has it by then.
+    let change = async |greeting: &str| {
+        stage.change_variables("demo", json!({ "greeting": greeting })).await;
+        watch_until(&format!("{name} to say {greeting}"), &site.workspaces(), &name, |workspace| {
+            serde_json::to_string(&workspace.spec).unwrap().contains(greeting)
+        })
+        .await
+    };
+    change("bye").await;
+    site.crossplane_puts_down(&name).await;
+    site.taken(&name).await;
+    change("once more").await;
+    site.taken(&name).await;
+    stage.condition(&name, "Synced", "False", "the state that was there is missing").await;
+    assert!(site.engine.take().is_empty(), "nothing is made a second time");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_crossplane_has_made_is_moved_without_being_made_again() {
+    use super::moves::{fresh, leave};
+    let site = Site::set().await;
+    let stage = &site.stage;
+    site.crossplane_is_there().await;
+    let name = stage.put("demo", GREETING, json!({ "greeting": "hello" })).await;
+    site.crossplane_makes(&name).await;
+    let applies = stage.stage.applies();
+    let apply = format!("{name}-apply");
+    let noted = watch_until("the apply to know it", &applies, &apply, |apply| {
+        apply.annotations().get(annotation::MADE_BY).map(String::as_str) == Some("crossplane")
+    })
+    .await;
+
+    // At the source nobody runs it any more, and once Crossplane has put it down it is removed without a destroy.
+    leave(&applies, &apply).await;
+    watch_until(&format!("{name} to be frozen"), &site.workspaces(), &name, |workspace| {
+        let keys = [annotation::FROZEN, annotation::CROSSPLANE_PAUSED];
+        keys.iter().all(|key| workspace.annotations().contains_key(*key))
+    })
+    .await;
+    let frozen = site.workspaces().get(&name).await.unwrap();
+    assert!(frozen.metadata.deletion_timestamp.is_none(), "Crossplane has not put it down yet");
+    site.crossplane_says_paused(&name).await;
+    stage.gone(&name).await;
+
+    // At the target it is CAPT's from its first moment, and nothing is made before somebody has looked.
+    let mut arrived = fresh(noted);
+    arrived.status = None;
+    applies.create(&PostParams::default(), &arrived).await.unwrap();
+    assert!(is_born_paused(&site.asked(&name).await));
+    site.crossplane_puts_down(&name).await;
+    site.taken(&name).await;
+    stage.condition(&name, "Synced", "False", "on its own disk").await;
+    assert!(site.engine.take().is_empty(), "nothing is made a second time, and nothing destroyed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn crossplane_that_arrives_in_the_middle_of_a_run_is_kept_from_it() {
+    let site = Site::set().await;
+    let stage = &site.stage;
+    let directory = stage.file("made").parent().unwrap().to_owned();
+    let name = stage.put("slow", &slow(&directory), json!({})).await;
+    eventually("an apply to go on", async || {
+        site.engine.operations().iter().any(|operation| matches!(operation, Operation::Apply { .. }))
+    })
+    .await;
+    site.crossplane_arrives().await;
+    site.crossplane_puts_down(&name).await;
+    site.taken(&name).await;
+    stage.ready(&name).await;
+    assert_eq!(unique_lines(&stage.file("made")).len(), COUNT);
 }

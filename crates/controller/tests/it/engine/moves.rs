@@ -3,7 +3,7 @@
 use capt_api::WorkspaceTemplateApply;
 use capt_api::names::{annotation, finalizer};
 use capt_terraform::Operation;
-use capt_testkit::eventually;
+use capt_testkit::{eventually, watch_until};
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
@@ -16,7 +16,7 @@ use super::modules::{COUNT, slow, touching, unique_lines};
 use super::stage::EngineStage;
 
 /// An apply, and the Secrets that it owns: what clusterctl takes along.
-struct Luggage {
+pub(super) struct Luggage {
     apply: WorkspaceTemplateApply,
     secrets: Vec<Secret>,
 }
@@ -24,7 +24,11 @@ struct Luggage {
 impl Luggage {
     /// What clusterctl would take along, in which nothing may be missing.
     async fn of(stage: &EngineStage, name: &str) -> Self {
-        let apply = stage.stage.applies().get(&format!("{name}-apply")).await.unwrap();
+        Self::of_apply(stage, &format!("{name}-apply")).await
+    }
+
+    pub(super) async fn of_apply(stage: &EngineStage, name: &str) -> Self {
+        let apply = stage.stage.applies().get(name).await.unwrap();
         let uid = apply.uid().unwrap();
         let secrets = stage.stage.api::<Secret>().list(&ListParams::default()).await.unwrap().items;
         // clusterctl leaves behind what has any owner that it does not move.
@@ -40,7 +44,7 @@ impl Luggage {
     }
 
     /// Deletes everything as clusterctl does it at the source: what is owned goes first.
-    async fn leave(&self, stage: &EngineStage) {
+    pub(super) async fn leave(&self, stage: &EngineStage) {
         for secret in &self.secrets {
             leave(&stage.stage.api::<Secret>(), &secret.name_any()).await;
         }
@@ -68,14 +72,16 @@ async fn pause(stage: &EngineStage, name: &str) {
     stage.condition(name, "Synced", "False", "is paused").await;
 }
 
-fn fresh<K: Resource>(mut object: K) -> K {
+/// An object as it is made anew elsewhere.
+pub(crate) fn fresh<K: Resource>(mut object: K) -> K {
     let metadata = object.meta_mut();
     (metadata.uid, metadata.resource_version, metadata.deletion_timestamp) = (None, None, None);
     metadata.managed_fields = None;
     object
 }
 
-async fn leave<K>(api: &Api<K>, name: &str)
+/// Takes an object away as clusterctl does at the source.
+pub(crate) async fn leave<K>(api: &Api<K>, name: &str)
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + std::fmt::Debug,
     K: DeserializeOwned + Serialize,
@@ -113,11 +119,15 @@ async fn everything_that_is_kept_goes_along_and_is_taken_up_with_an_empty_plan()
     assert!(stage.file("real").exists());
     eventually("nothing to be left", async || stage.secrets().await.is_empty()).await;
 
+    let mut luggage = luggage;
+    luggage.apply.annotations_mut().insert(annotation::APPROVE_PLAN.to_owned(), "sha256:before".to_owned());
     luggage.arrive(&stage).await;
     stage.ready(&name).await;
     assert_eq!(engine.take(), [Operation::Plan, Operation::Outputs]);
     assert!(stage.file("real").exists());
-    assert_eq!(Luggage::of(&stage, &name).await.names(), luggage.names());
+    let arrived = Luggage::of(&stage, &name).await;
+    assert_eq!(arrived.names(), luggage.names());
+    assert!(!arrived.apply.annotations().contains_key(annotation::APPROVE_PLAN), "it was approved there");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,6 +151,27 @@ async fn a_manager_that_was_away_leaves_what_was_moved_frozen_and_takes_it_up_ag
     let after = stage.ready(&name).await;
     assert_eq!(after.uid(), before.uid());
     assert!(!engine.take().iter().any(|operation| matches!(operation, Operation::Apply { .. })));
+    assert!(stage.file("real").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_left_behind_and_deleted_is_not_destroyed_when_its_apply_comes_back() {
+    let mut stage = EngineStage::without_manager().await;
+    stage.start_manager().await;
+    let name = stage.put("real", &touching(&stage.file("real")), json!({})).await;
+    let before = stage.ready(&name).await;
+    stage.stop_manager().await;
+    let luggage = Luggage::of(&stage, &name).await;
+    luggage.leave(&stage).await;
+    // It hangs, since nobody is there to let go of it.
+    stage.stage.workspaces().delete(&name, &DeleteParams::default()).await.unwrap();
+    luggage.arrive(&stage).await;
+
+    let engine = stage.start_recorded().await;
+    let made_again = |workspace: &capt_api::Workspace| workspace.uid() != before.uid();
+    watch_until("the Workspace to be made again", &stage.stage.workspaces(), &name, made_again).await;
+    stage.ready(&name).await;
+    assert_eq!(engine.take(), [Operation::Plan, Operation::Outputs]);
     assert!(stage.file("real").exists());
 }
 

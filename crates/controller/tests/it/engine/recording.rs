@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use capt_terraform::{
-    Answer, Engine, Error, Event, Identity, Locking, Observer, Operation, Outcome, Run, Unfinished, Verb,
-    Version,
+    Answer, Engine, Error, Event, Identity, Left, Locking, Observer, Operation, Outcome, Run, Unfinished,
+    Verb, Version,
 };
 
 /// Hands everything on, and remembers it. It does not wait long for locks, and tells nothing of a run before its end: whatever
@@ -56,6 +56,10 @@ impl Engine for Recording {
 
     fn unfinished(&self) -> Answer<'_, Vec<Unfinished>> {
         self.inner.unfinished()
+    }
+
+    fn left<'a>(&'a self, identity: &'a Identity) -> Answer<'a, Left> {
+        self.inner.left(identity)
     }
 
     fn collect<'a>(&'a self, known: &'a BTreeSet<Identity>) -> Answer<'a, Vec<Identity>> {

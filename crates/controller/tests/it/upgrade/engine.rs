@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use capt_terraform::scripted::failure;
-use capt_terraform::{Answer, Engine, Error, Identity, Observer, Outcome, Run, Unfinished, Verb, Version};
+use capt_terraform::{
+    Answer, Engine, Error, Identity, Left, Observer, Outcome, Run, Unfinished, Verb, Version,
+};
 
 /// Remembers what it was asked to do, and fails it.
 pub(super) struct Idle {
@@ -41,6 +43,10 @@ impl Engine for Idle {
 
     fn unfinished(&self) -> Answer<'_, Vec<Unfinished>> {
         Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn left<'a>(&'a self, _: &'a Identity) -> Answer<'a, Left> {
+        Box::pin(async { Ok(Left::default()) })
     }
 
     fn collect<'a>(&'a self, _: &'a BTreeSet<Identity>) -> Answer<'a, Vec<Identity>> {

@@ -12,6 +12,7 @@ use kube::api::{ApiResource, DynamicObject};
 use kube::core::GroupVersionKind;
 use kube::{Api, ResourceExt};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// What a version left behind.
 #[derive(Serialize, Deserialize)]
@@ -46,6 +47,10 @@ impl Fixture {
         found.iter().map(|path| Self::read(path)).collect()
     }
 
+    pub(super) fn is_of_this_version(&self) -> bool {
+        self.version == env!("CARGO_PKG_VERSION")
+    }
+
     fn read(path: &Path) -> Self {
         let text = |name: &str| fs::read_to_string(path.join(name)).unwrap();
         let fixture: Self = serde_json::from_str(&text("objects.json")).unwrap();
@@ -58,6 +63,23 @@ impl Fixture {
         let put = |name: &str, text: String| fs::write(path.join(name), text + "\n").unwrap();
         put("objects.json", serde_json::to_string_pretty(self).unwrap());
         put("crds.json", serde_json::to_string(&self.crds).unwrap());
+    }
+
+    /// What objects there are, and what is on them, without values: those differ from run to run.
+    pub(super) fn shape(&self) -> BTreeMap<String, Value> {
+        let shape = |object: &DynamicObject| {
+            let keys = |map: &BTreeMap<String, String>| map.keys().cloned().collect::<Vec<_>>();
+            let data = object.data.get("data").and_then(Value::as_object);
+            let owners = object.owner_references().iter().map(|owner| (&owner.kind, &owner.name));
+            json!({
+                "labels": keys(object.labels()),
+                "annotations": keys(object.annotations()),
+                "finalizers": object.finalizers(),
+                "owners": owners.collect::<Vec<_>>(),
+                "data": data.map(|data| data.keys().cloned().collect::<Vec<_>>()),
+            })
+        };
+        self.objects.iter().map(|object| (key(object), shape(object))).collect()
     }
 
     /// How many objects there are of each kind that a driver looks after and that are in order.

@@ -64,7 +64,7 @@ output "kubeconfig" {
     .replace("AUTHORITY", AUTHORITY)
 }
 
-pub(super) async fn write() {
+pub(super) async fn make() -> Fixture {
     let cluster = TestCluster::start().await;
     let crds = [own(), foreign(Foreign::Terraform), foreign(Foreign::ClusterApi)].concat();
     cluster.apply_crds(&crds).await;
@@ -94,7 +94,6 @@ pub(super) async fn write() {
     let objects = objects(&cluster).await;
     let taken_at = Timestamp::now();
     Fixture { version: CAPT_VERSION.to_owned(), taken_at, engine: version, objects, crds: crds.collect() }
-        .write();
 }
 
 pub(super) async fn make_namespace(cluster: &TestCluster) {

@@ -58,7 +58,7 @@ fn stray() -> WorkspaceFacts {
         generation: Some(7),
         ..ObjectMeta::default()
     };
-    WorkspaceFacts { metadata, ready: None, synced: None }
+    WorkspaceFacts { metadata, ..WorkspaceFacts::default() }
 }
 
 /// A Workspace as this apply of `namespace` has written it.
@@ -211,6 +211,15 @@ fn what_is_kept_goes_by_the_name_that_the_workspace_had_when_it_was_made() {
 }
 
 #[test]
+fn a_state_that_is_kept_elsewhere_goes_by_the_name_that_is_noted_for_it() {
+    // No state of ours is noted then.
+    let moved = annotated(claimed(), annotation::KEPT_AS, NAME);
+    let Step::Claim(record) = active(&moved, Some(made_by("team-b", OLD)), NEW) else { panic!("no claim") };
+    assert_eq!((record.workspace.as_str(), record.kept_as.as_deref()), (ALTERNATIVE, Some(NAME)));
+    assert_eq!(active(&moved, Some(ours(NEW)), NEW), Step::Settled { rendered: rendered(NEW) });
+}
+
+#[test]
 fn an_alternative_that_is_taken_too_waits_for_the_user() {
     let apply = annotated(claimed(), annotation::WORKSPACE_NAME, ALTERNATIVE);
     let blocked = hold(active(&apply, Some(made_by("team-b", OLD)), NEW));
@@ -321,4 +330,32 @@ fn what_cannot_be_rendered_overwrites_nothing(
     let blocked = Blocked::new(Reason::ModuleInvalid, "line 3 is broken");
     let seen = Observed::Active { workspace, found: None, rendered: Err(blocked.clone()) };
     assert_eq!(decide(&apply, &seen), Step::Hold(blocked));
+}
+
+fn by_crossplane(mut workspace: WorkspaceFacts, work: Work) -> WorkspaceFacts {
+    workspace.crossplane = work;
+    workspace
+}
+
+#[test]
+fn what_crossplane_makes_and_destroys_is_noted_where_it_survives_a_move() {
+    let made = by_crossplane(ours(OLD), Work::Made);
+    assert_eq!(active(&claimed(), Some(made.clone()), OLD), Step::Note(Note::Made));
+    let knows = annotated(claimed(), annotation::MADE_BY, "crossplane");
+    assert!(matches!(active(&knows, Some(made), OLD), Step::Settled { .. }));
+
+    let destroyed = by_crossplane(going(ours(OLD)), Work::Destroys);
+    assert_eq!(active(&knows, Some(destroyed.clone()), OLD), Step::Note(Note::Destroys));
+    let knows = annotated(claimed(), annotation::MADE_BY, "crossplane-destroys");
+    assert!(matches!(active(&knows, Some(destroyed), OLD), Step::Hold(_)));
+    assert_eq!(active(&knows, None, OLD), Step::Note(Note::Nothing), "it is made anew by whoever runs it");
+    let mut arrived = knows;
+    arrived.status = None;
+    assert!(matches!(active(&arrived, None, OLD), Step::Write { mode: Mode::Create, .. }), "it may be there");
+}
+
+#[test]
+fn nothing_is_noted_of_a_workspace_of_others() {
+    let theirs = by_crossplane(made_by("team-b", OLD), Work::Made);
+    assert!(matches!(active(&claimed(), Some(theirs), OLD), Step::Claim(_)));
 }

@@ -67,7 +67,7 @@ fn verdict(holds: bool, reason: &str, message: &str) -> Verdict {
 /// A Workspace that has not said anything.
 fn silent() -> WorkspaceFacts {
     let metadata = ObjectMeta { name: Some("demo".to_owned()), ..ObjectMeta::default() };
-    WorkspaceFacts { metadata, ready: None, synced: None }
+    WorkspaceFacts { metadata, ..WorkspaceFacts::default() }
 }
 
 fn running() -> WorkspaceFacts {

@@ -54,11 +54,7 @@ fn control_plane(more: &serde_json::Value) -> CAPTControlPlane {
 }
 
 fn workspace(outputs: &serde_json::Value) -> WorkspaceSeen {
-    let facts = crate::apply::decide::WorkspaceFacts {
-        metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta::default(),
-        ready: None,
-        synced: None,
-    };
+    let facts = crate::apply::decide::WorkspaceFacts::default();
     WorkspaceSeen { facts, at_provider: Some(json!({ "outputs": outputs })) }
 }
 

@@ -1,3 +1,4 @@
+use capt_api::names::annotation;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -33,7 +34,7 @@ fn wanted(variable: &str) -> Wanted {
 }
 
 fn apply(variable: &str, metadata: &Value) -> WorkspaceTemplateApply {
-    let mut object = wanted(variable).object(&Owner::of(&claimed()));
+    let mut object = wanted(variable).object(&Owner::of(&claimed()), None);
     for (field, value) in metadata.as_object().unwrap() {
         object["metadata"][field] = value.clone();
     }
@@ -71,9 +72,28 @@ fn ours(provisioned: bool) -> Network {
 #[test]
 fn it_is_held_before_anything_is_made_for_it() {
     let step = decide(&control_plane(&[], None), &scene(Network::None, None, 0));
-    assert_eq!(step, Step::Claim { apply: APPLY.to_owned() });
+    assert_eq!(step, Step::Claim { apply: APPLY.to_owned(), state: None });
     let step = decide(&claimed(), &scene(Network::None, None, 0));
     assert_eq!(step, Step::Write { wanted: wanted("r"), create: true });
+}
+
+#[test]
+fn it_remembers_that_its_apply_has_a_state() {
+    let state = "a/tfstate-demo-eks-controlplane-capt";
+    let noted = json!({ "annotations": {
+        annotation::WANTED_DIGEST: crate::digest::digest(&wanted("r").spec), annotation::STATE: state,
+    } });
+    let seen = scene(Network::None, Some((apply("r", &noted), Belongs::ToUs)), 0);
+    let note = format!("1/{state}");
+    let mut control_plane = claimed();
+    let step = decide(&control_plane, &seen);
+    assert_eq!(step, Step::Claim { apply: APPLY.to_owned(), state: Some(note.clone()) });
+    control_plane.metadata.annotations = Some([(annotation::OWNED_STATE.to_owned(), note.clone())].into());
+    assert_eq!(decide(&control_plane, &seen), Step::Settled);
+    // Whoever took the finalizer away does not take this away.
+    control_plane.metadata.finalizers = None;
+    let step = decide(&control_plane, &scene(Network::None, None, 0));
+    assert_eq!(step, Step::Claim { apply: APPLY.to_owned(), state: Some(note) });
 }
 
 #[rstest]

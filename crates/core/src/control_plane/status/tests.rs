@@ -1,4 +1,3 @@
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -32,7 +31,7 @@ fn apply(ready: &str, reason: &str, message: &str) -> WorkspaceTemplateApply {
 
 fn workspace(ready: bool, outputs: &Value) -> WorkspaceSeen {
     let verdict = Verdict { holds: ready, reason: "Available".to_owned(), message: String::new() };
-    let facts = WorkspaceFacts { metadata: ObjectMeta::default(), ready: Some(verdict), synced: None };
+    let facts = WorkspaceFacts { ready: Some(verdict), ..WorkspaceFacts::default() };
     WorkspaceSeen { facts, at_provider: Some(json!({ "outputs": outputs })) }
 }
 

@@ -1,3 +1,4 @@
+use capt_api::names::annotation;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use rstest::rstest;
@@ -40,7 +41,7 @@ fn made_by(name: &str, uid: &str) -> WorkspaceTemplateApply {
     let mut owner = Owner::of(&claimed());
     owner.name = name.to_owned();
     owner.uid = uid.to_owned();
-    serde_json::from_value(wish(&claimed()).object(&owner)).unwrap()
+    serde_json::from_value(wish(&claimed()).object(&owner, None)).unwrap()
 }
 
 fn ours() -> WorkspaceTemplateApply {
@@ -135,7 +136,26 @@ fn the_network_is_claimed_before_anything_is_written(
     #[case] network: CAPTCluster,
     #[case] apply: Option<WorkspaceTemplateApply>,
 ) {
-    assert_eq!(active(&network, apply), Step::Claim { apply: "demo-vpc".to_owned() });
+    assert_eq!(active(&network, apply), Step::Claim { apply: "demo-vpc".to_owned(), state: None });
+}
+
+#[test]
+fn the_network_remembers_that_its_apply_has_a_state() {
+    let mut apply = ours();
+    apply
+        .metadata
+        .annotations
+        .get_or_insert_default()
+        .insert(annotation::STATE.to_owned(), "team-a/s".to_owned());
+    let mut network = claimed();
+    let claim = Step::Claim { apply: "demo-vpc".to_owned(), state: Some("1/team-a/s".to_owned()) };
+    assert_eq!(active(&network, Some(apply.clone())), claim);
+    network.metadata.annotations =
+        Some([(annotation::OWNED_STATE.to_owned(), "1/team-a/s".to_owned())].into());
+    assert_eq!(active(&network, Some(apply)), Step::Settled { apply: "demo-vpc".to_owned() });
+    assert_eq!(active(&network, None), write(Mode::Create));
+    network.metadata.finalizers = None;
+    assert_eq!(active(&network, None), claim);
 }
 
 #[rstest]
@@ -203,7 +223,7 @@ fn an_apply_learns_that_its_infrastructure_stays(
 #[test]
 fn an_apply_learns_that_its_infrastructure_goes_after_all() {
     let retained: WorkspaceTemplateApply =
-        serde_json::from_value(wish(&retaining()).object(&Owner::of(&claimed()))).unwrap();
+        serde_json::from_value(wish(&retaining()).object(&Owner::of(&claimed()), None)).unwrap();
     let Step::Align { wanted } = deleting(&claimed(), Some(retained.clone()), &[]) else {
         panic!("not aligned")
     };

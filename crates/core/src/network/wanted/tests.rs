@@ -169,7 +169,7 @@ fn an_apply_that_was_written_for_the_end_is_as_it_should_be(#[case] spec: Value)
         let network = network(of_cluster("demo"), json!({ "retainVpcOnDelete": retained }), json!({}));
         let wanted = wanted_at_the_end(&network, &apply(spec.clone()));
         let written: WorkspaceTemplateApply =
-            serde_json::from_value(wanted.object(&Owner::of(&network))).unwrap();
+            serde_json::from_value(wanted.object(&Owner::of(&network), None)).unwrap();
         assert!(wanted_at_the_end(&network, &written).is_met_by(&written, &Owner::of(&network)));
     }
 }

@@ -1,12 +1,14 @@
 //! A Workspace that is to be kept in line.
 
-use capt_api::names::{Reason, annotation};
+use capt_api::names::Reason;
 use capt_api::workspace_template_apply::{DriftPolicy, UpdatePolicy};
 
 use super::{
-    Again, Concern, Operation, Priority, Step, Which, after_failure, is_state_missing, not_our_state, start,
+    Again, Concern, Operation, Priority, Step, Which, after_failure, is_state_missing, not_our_state,
+    other_backend, start,
 };
 use crate::apply::Blocked;
+use crate::workspace::handover;
 use crate::workspace::observed::{
     Active, Connection, Ended, Ending, Failure, Inputs, Planned, PlannedAction, Preview, State,
 };
@@ -75,24 +77,27 @@ fn hand_back(seen: &Active) -> Option<Step> {
         Some(Ending::Planned(_) | Ending::Unlocked) | None => seen.memory.begun.is_none(),
     };
     // What is not permitted is not ended either.
-    let settled = settled || seen.permissions.as_ref().map_or(true, |permissions| !permissions.any);
+    let idle = seen.permissions.as_ref().map_or(true, |permissions| !permissions.any);
     match possible {
         Err(blocked) => Some(hold(blocked.clone())),
-        Ok(()) => settled.then_some(Step::HandBack),
+        Ok(()) if is_missing(seen) && !seen.missing_state_accepted && !is_only_theirs(seen) => {
+            Some(hold(handover::refused(&missing_state(seen).message)))
+        }
+        Ok(()) if seen.unstored => idle.then(|| hold(unstored())),
+        Ok(()) => (settled || idle).then_some(Step::HandBack),
     }
 }
 
-/// The state does not follow a backend that changes, and without it everything would be made a second time.
-fn other_backend(before: Option<&str>, now: Option<&str>) -> Blocked {
-    let word = |backend: Option<&str>| backend.unwrap_or("kubernetes, as CAPT keeps it").to_owned();
+/// Whether only Crossplane has ever made something for this very Workspace: it finds its state where it left it.
+fn is_only_theirs(seen: &Active) -> bool {
+    let unknown = seen.memory.applied.is_none() && seen.memory.begun.is_none();
+    seen.traces.theirs && !seen.state_noted && unknown
+}
+
+fn unstored() -> Blocked {
     Blocked::new(
-        Reason::StateMissing,
-        format!(
-            "the state was kept by the backend {}, and what goes in now says {}: change it back, or move the state there yourself and annotate this Workspace with {}=true",
-            word(before),
-            word(now),
-            annotation::ACCEPT_MISSING_STATE
-        ),
+        Reason::StatePushFailed,
+        "the Workspace is to be handed back to Crossplane, but a state that could not be stored is in its working directory: let spec.managementPolicies permit something, so that CAPT stores it",
     )
 }
 
@@ -116,6 +121,8 @@ impl Keeping<'_> {
             }
             Some((ended, Ending::Failed(failure))) => self.retry(ended, failure),
             Some(_) => self.plan(),
+            // What is not stored yet is stored by any run.
+            None if self.seen.unstored => self.plan(),
             None if !self.is_in_line() || self.is_due(None) || is_missing(self.seen) => self.plan(),
             None => self.settle(),
         }
@@ -192,11 +199,10 @@ impl Keeping<'_> {
     /// Decides what becomes of a plan.
     fn judge(&self, ended: &Ended, plan: &Planned) -> Step {
         let seen = self.seen;
-        if seen.memory.applied.is_some()
-            && plan.elsewhere != seen.memory.elsewhere
+        if let Some(blocked) = other_backend(&seen.memory, plan)
             && !seen.missing_state_accepted
         {
-            return hold(other_backend(seen.memory.elsewhere.as_deref(), plan.elsewhere.as_deref()));
+            return hold(blocked);
         }
         if plan.is_empty() {
             return match () {

@@ -2,7 +2,7 @@
 
 use super::{
     AT_ONCE, Again, Concern, Operation, Priority, Step, Which, after_failure, is_state_missing,
-    missing_state, not_our_state, start,
+    missing_state, not_our_state, other_backend, start,
 };
 use crate::apply::Blocked;
 use crate::workspace::observed::{Deleting, Ended, Ending, Failure, Planned, Retry, State};
@@ -44,7 +44,9 @@ pub(super) fn take_down(seen: &Deleting) -> Step {
 fn is_over(seen: &Deleting) -> bool {
     match seen.ended.as_ref().map(|ended| &ended.result) {
         Some(Ending::Applied { destroyed: true }) => return true,
-        Some(Ending::Planned(plan)) if plan.destroy && plan.is_empty() => return !is_lost(seen),
+        Some(Ending::Planned(plan)) if plan.destroy && plan.is_empty() => {
+            return !is_lost(seen) && other_place(seen).is_none();
+        }
         _ => {}
     }
     match &seen.state {
@@ -71,6 +73,16 @@ fn is_nothing_elsewhere(seen: &Deleting) -> bool {
     planned && seen.state == State::Elsewhere && seen.traces.made && is_untouched(seen)
 }
 
+/// What is planned in a backend that is not the one on record destroys nothing, or something else.
+fn other_place(seen: &Deleting) -> Option<Blocked> {
+    match seen.ended.as_ref().map(|ended| &ended.result) {
+        Some(Ending::Planned(plan)) if plan.destroy && !seen.missing_state_accepted => {
+            other_backend(&seen.memory, plan)
+        }
+        _ => None,
+    }
+}
+
 /// Whether nothing that is there was made or taken over by this Workspace, as far as is known.
 fn is_untouched(seen: &Deleting) -> bool {
     seen.memory.applied.is_none() && seen.memory.begun.is_none()
@@ -80,6 +92,9 @@ fn obstacle(seen: &Deleting) -> Option<Blocked> {
     if let State::NotOurs { workspace } = &seen.state {
         // A destroy would take down what the other one made.
         return Some(not_our_state(workspace));
+    }
+    if let Some(blocked) = other_place(seen) {
+        return Some(blocked);
     }
     // One that is accepted as missing is over already.
     is_lost(seen).then(|| {

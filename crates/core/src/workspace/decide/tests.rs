@@ -26,12 +26,21 @@ fn freeze() -> Freeze {
     Freeze::ApplyGone(ApplyKey { namespace: "team-a".to_owned(), name: "demo-apply".to_owned() })
 }
 
+fn unanswered() -> crate::apply::Blocked {
+    let workspace = serde_json::from_value(serde_json::json!({
+        "metadata": { "name": "demo" },
+        "spec": { "forProvider": { "source": "Inline", "module": "" } },
+    }));
+    crate::workspace::handover::unanswered(&workspace.unwrap())
+}
+
 #[rstest]
 #[case::of_others(Observed::NotOurs, Step::Leave)]
 #[case::passing(Observed::Passing(Move::Take), Step::Pass(Move::Take))]
+#[case::asked(Observed::Asked { unanswered: unanswered(), due: Timestamp::MAX, now: Timestamp::UNIX_EPOCH }, Step::AwaitCrossplane { until: Timestamp::MAX })]
 #[case::frozen(Observed::Frozen(freeze()), Step::Freeze(freeze()))]
 #[case::abandoned(Observed::Abandoned(freeze()), Step::Abandon(freeze()))]
-#[case::left_behind(Observed::LeftBehind(freeze()), Step::Drop(freeze()))]
+#[case::left_behind(Observed::LeftBehind { freeze: freeze(), unstored: false }, Step::Drop(freeze()))]
 #[case::paused_after_an_apply(Observed::Unsettled { freeze: freeze(), publishes: true }, Step::Publish)]
 #[case::paused_with_an_apply_that_nobody_saw_end(Observed::Unsettled { freeze: freeze(), publishes: false }, Step::Settle(freeze()))]
 #[case::paused(Observed::Paused, Step::Pause)]
@@ -39,4 +48,23 @@ fn freeze() -> Freeze {
 #[case::busy_with_what_is_to_go(Observed::Busy { outdated: true }, Step::Interrupt)]
 fn standing_comes_before_everything_else(#[case] seen: Observed, #[case] expected: Step) {
     assert_eq!(decide(&seen), expected);
+}
+
+#[test]
+fn what_is_left_behind_is_kept_while_a_state_of_it_is_nowhere_else() {
+    let step = decide(&Observed::LeftBehind { freeze: freeze(), unstored: true });
+    assert_eq!(reason(&step), Some(Reason::StatePushFailed));
+    let Step::Hold { blocked, .. } = step else { panic!("{step:?}") };
+    assert!(blocked.message.contains("errored.tfstate"), "{}", blocked.message);
+}
+
+#[test]
+fn that_crossplane_does_not_answer_is_told_with_the_verb_that_helps() {
+    let due = Timestamp::UNIX_EPOCH;
+    let step = decide(&Observed::Asked { unanswered: unanswered(), due, now: due });
+    let told = unanswered();
+    assert_eq!(told.reason, Reason::HandoverUnanswered);
+    let expected = "capt migrate from-crossplane demo --provider-stopped";
+    assert!(told.message.contains(expected), "{}", told.message);
+    assert_eq!(step, Step::Hold { blocked: told, until: None });
 }

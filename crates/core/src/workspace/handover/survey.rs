@@ -5,8 +5,10 @@ use capt_api::crossplane::{FileFormat, ModuleSource, ProviderConfigSpec};
 use capt_api::names::annotation;
 use kube::ResourceExt;
 
+use super::leaving::Leaving;
 use super::{CAPT, CROSSPLANE, Handover, handover, is_paused};
-use crate::workspace::backend::{Backend, StatePlace, backend, declares};
+use crate::tie;
+use crate::workspace::backend::{Backend, DEFAULT_CONFIG, StatePlace, backend, declares};
 use crate::workspace::traces::traces;
 
 /// A Workspace, and what its state depends on.
@@ -33,15 +35,15 @@ pub enum Verdict {
 }
 
 impl Subject<'_> {
-    /// The Secret that the state is in, as `namespace/name`, where the `ProviderConfig` leads to one of this cluster.
+    /// The Secret that the state is in, as `namespace/name`, where it is noted or the `ProviderConfig` leads to one of this cluster.
     pub fn secret(&self) -> Option<(String, String)> {
-        match self.backend()? {
-            Backend::Here(place) => {
-                let secret = place.secret(&self.terraform_workspace());
-                Some((place.namespace, secret))
-            }
-            Backend::Nowhere | Backend::Declared => None,
-        }
+        let place = match self.backend() {
+            Some(Backend::Here(place)) => place,
+            Some(Backend::Declared) => return None,
+            Some(Backend::Nowhere) | None => self.noted_place()?,
+        };
+        let secret = place.secret(&self.terraform_workspace());
+        Some((place.namespace, secret))
     }
 
     /// Whether CAPT can take it over from Crossplane.
@@ -51,7 +53,8 @@ impl Subject<'_> {
         if handover(metadata) == Some(Handover::Taken) && wish.is_some_and(|wish| wish != CROSSPLANE) {
             return Verdict::NothingToDo;
         }
-        if metadata.deletion_timestamp.is_some() {
+        // One that Crossplane is asked for is nobody's, until somebody says that it has put it down.
+        if metadata.deletion_timestamp.is_some() && handover(metadata) != Some(Handover::Pausing) {
             return in_the_way("it is being deleted: whoever runs it takes it down");
         }
         if is_paused(metadata) {
@@ -61,14 +64,13 @@ impl Subject<'_> {
                 annotation::CROSSPLANE_PAUSED
             ));
         }
-        let made = traces(self.workspace).made;
-        match self.backend() {
-            None => self.no_config(),
-            Some(Backend::Declared) => {
+        let made = traces(self.workspace).theirs;
+        match (self.backend(), self.noted_place()) {
+            (Some(Backend::Declared), _) => {
                 Verdict::Possible("where the backend of its ProviderConfig keeps it".to_owned())
             }
-            Some(Backend::Here(place)) => {
-                let title = format!("{}/{}", place.namespace, place.secret(&self.terraform_workspace()));
+            (Some(Backend::Here(place)), _) => {
+                let title = self.title(&place);
                 if made && !self.state_is_there {
                     return Verdict::InTheWay(format!(
                         "Crossplane has made something for it, but there is no Secret `{title}` with its state: let its ProviderConfig say where it is"
@@ -76,7 +78,12 @@ impl Subject<'_> {
                 }
                 Verdict::Possible(format!("Secret `{title}`"))
             }
-            Some(Backend::Nowhere) => match (made, self.module_declares()) {
+            // CAPT has made it, and only says so.
+            (Some(Backend::Nowhere) | None, Some(noted)) => {
+                Verdict::Possible(format!("Secret `{}`", self.title(&noted)))
+            }
+            (None, None) => self.no_config(),
+            (Some(Backend::Nowhere), None) => match (made, self.module_declares()) {
                 (_, Some(true)) => Verdict::Possible("where the backend of its module keeps it".to_owned()),
                 (true, Some(false)) => in_the_way(
                     "Crossplane keeps its state on provider-terraform's own disk, since neither its ProviderConfig nor its module declares a backend: move the state into a backend, and let the ProviderConfig declare that",
@@ -97,27 +104,52 @@ impl Subject<'_> {
         if metadata.deletion_timestamp.is_some() {
             return in_the_way("it is being deleted: whoever runs it takes it down");
         }
-        let Some(found) = self.backend() else { return self.no_config() };
-        let noted = self.note.and_then(|note| StatePlace::noted(note, &self.terraform_workspace()));
-        match (noted, found) {
-            (Some(noted), found) if found != Backend::Here(noted.clone()) => Verdict::InTheWay(format!(
-                "its state is in Secret `{}/{}`, where ProviderConfig `{}` does not lead, so Crossplane would make everything a second time: let spec.configuration of its ProviderConfig say\n{}",
-                noted.namespace,
-                noted.secret(&self.terraform_workspace()),
-                self.workspace.spec.provider_config_ref.name,
-                noted.configuration()
-            )),
-            (Some(noted), _) => Verdict::Possible(format!(
-                "Secret `{}/{}`",
-                noted.namespace,
-                noted.secret(&self.terraform_workspace())
-            )),
-            (None, _) => Verdict::Possible("where its ProviderConfig or its module says".to_owned()),
+        let terraform_workspace = self.terraform_workspace();
+        let told = self.workspace.status.as_ref().and_then(|status| status.engine.as_ref()?.state.as_ref());
+        let leaving = Leaving {
+            note: self.note,
+            terraform_workspace: &terraform_workspace,
+            config: &self.workspace.spec.provider_config_ref.name,
+            backend: self.backend(),
+            elsewhere: told.map(|state| state.backend.as_str()).filter(|backend| *backend != "kubernetes"),
+            unnoted: None,
+        };
+        match leaving.check() {
+            Err(what) => Verdict::InTheWay(what),
+            Ok(Some(place)) if self.note.is_some() && !self.state_is_there && !self.is_loss_accepted() => {
+                Verdict::InTheWay(format!(
+                    "there is no Secret `{}` with its state, and Crossplane would make everything a second time: restore it (`capt state restore`), or annotate the Workspace with {}=true",
+                    self.title(&place),
+                    annotation::ACCEPT_MISSING_STATE
+                ))
+            }
+            Ok(Some(place)) if self.note.is_some() => {
+                Verdict::Possible(format!("Secret `{}`", self.title(&place)))
+            }
+            Ok(_) => Verdict::Possible("where its ProviderConfig or its module says".to_owned()),
         }
     }
 
+    fn is_loss_accepted(&self) -> bool {
+        self.noted(annotation::ACCEPT_MISSING_STATE) == Some("true")
+    }
+
+    fn noted_place(&self) -> Option<StatePlace> {
+        StatePlace::noted(self.note?, &self.terraform_workspace())
+    }
+
+    fn title(&self, place: &StatePlace) -> String {
+        format!("{}/{}", place.namespace, place.secret(&self.terraform_workspace()))
+    }
+
+    /// Where its `ProviderConfig` says that states are kept. The one that is meant where nothing is said need not be there.
     fn backend(&self) -> Option<Backend> {
-        Some(backend(self.config?, &self.workspace.spec.for_provider))
+        match self.config {
+            Some(config) => Some(backend(config, &self.workspace.spec.for_provider)),
+            None => {
+                (self.workspace.spec.provider_config_ref.name == DEFAULT_CONFIG).then_some(Backend::Nowhere)
+            }
+        }
     }
 
     fn noted(&self, key: &str) -> Option<&str> {
@@ -126,7 +158,9 @@ impl Subject<'_> {
 
     fn terraform_workspace(&self) -> String {
         let named = self.noted(annotation::EXTERNAL_NAME).filter(|name| !name.is_empty());
-        named.map_or_else(|| self.workspace.name_any(), ToOwned::to_owned)
+        let kept_as =
+            || self.noted(annotation::KEPT_AS).map_or_else(|| self.workspace.name_any(), ToOwned::to_owned);
+        named.map_or_else(|| tie::label_value(&kept_as()), ToOwned::to_owned)
     }
 
     /// Whether the module declares a backend, where that can be read.
@@ -221,10 +255,11 @@ mod tests {
 
     #[test]
     fn without_a_provider_config_nothing_is_known() {
-        let workspace = workspace(&[MADE, FOR_CAPT], &json!({}));
+        let mut workspace = workspace(&[MADE, FOR_CAPT], &json!({}));
+        workspace.spec.provider_config_ref.name = "theirs".to_owned();
         let subject = Subject { workspace: &workspace, config: None, note: None, state_is_there: true };
-        assert!(is_in_the_way(&subject.can_be_taken(), "ProviderConfig `default` does not exist"));
-        assert!(is_in_the_way(&subject.can_be_handed_back(), "ProviderConfig `default` does not exist"));
+        assert!(is_in_the_way(&subject.can_be_taken(), "ProviderConfig `theirs` does not exist"));
+        assert!(is_in_the_way(&subject.can_be_handed_back(), "ProviderConfig `theirs` does not exist"));
     }
 
     #[rstest]
@@ -250,6 +285,59 @@ mod tests {
             None => assert!(matches!(verdict, Verdict::Possible(_)), "{verdict:?}"),
             Some(text) => assert!(is_in_the_way(&verdict, text), "{verdict:?}"),
         }
+    }
+
+    #[test]
+    fn what_capt_has_made_can_be_marked_as_its_own() {
+        let mut workspace = workspace(&[], &json!({}));
+        workspace.status =
+            serde_json::from_value(json!({ "atProvider": { "outputs": { "a": 1 } } })).unwrap();
+        let note = Some("team-a/tfstate-x-capt");
+        let expected = Verdict::Possible("Secret `team-a/tfstate-x-capt`".to_owned());
+        let silent = config("");
+        for config in [None, Some(&silent)] {
+            let subject = Subject { workspace: &workspace, config, note, state_is_there: true };
+            assert_eq!(subject.can_be_taken(), expected);
+            assert_eq!(subject.secret(), Some(("team-a".to_owned(), "tfstate-x-capt".to_owned())));
+            let unnoted = Subject { note: None, ..subject };
+            assert_eq!(unnoted.can_be_taken(), Verdict::Possible("nowhere yet".to_owned()));
+        }
+    }
+
+    #[test]
+    fn the_provider_config_that_is_meant_where_none_is_said_need_not_be_there() {
+        let (made, config) = (workspace(&[MADE], &json!({})), config(""));
+        for config in [None, Some(&config)] {
+            let subject = Subject { workspace: &made, config, note: None, state_is_there: false };
+            assert!(is_in_the_way(&subject.can_be_taken(), "own disk"));
+        }
+    }
+
+    #[rstest]
+    #[case::that_nobody_runs(&[FOR_CAPT, PAUSED, (annotation::HANDOVER, "pausing")], true)]
+    #[case::that_crossplane_runs(&[], false)]
+    fn a_workspace_that_is_deleted_can_be_taken_from_nobody_only(
+        #[case] annotations: &[(&str, &str)],
+        #[case] expected: bool,
+    ) {
+        let (mut workspace, config) = (workspace(annotations, &json!({})), config(HERE));
+        workspace.metadata.deletion_timestamp =
+            Some(serde_json::from_value(json!("2026-01-01T10:00:00Z")).unwrap());
+        let subject =
+            Subject { workspace: &workspace, config: Some(&config), note: None, state_is_there: true };
+        assert_eq!(matches!(subject.can_be_taken(), Verdict::Possible(_)), expected);
+    }
+
+    #[test]
+    fn a_state_that_is_missing_is_not_handed_back_before_that_is_accepted() {
+        let (taken, config) = (workspace(&[TAKEN, FOR_CAPT, PAUSED], &json!({})), config(HERE));
+        let note = Some("crossplane-system/tfstate-x-state");
+        let subject = Subject { workspace: &taken, config: Some(&config), note, state_is_there: false };
+        assert!(is_in_the_way(&subject.can_be_handed_back(), "there is no Secret"));
+        let accepted =
+            workspace(&[TAKEN, FOR_CAPT, PAUSED, (annotation::ACCEPT_MISSING_STATE, "true")], &json!({}));
+        let subject = Subject { workspace: &accepted, ..subject };
+        assert!(matches!(subject.can_be_handed_back(), Verdict::Possible(_)));
     }
 
     #[test]

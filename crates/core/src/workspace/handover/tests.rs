@@ -143,9 +143,67 @@ fn the_way_there_and_back_goes_through_every_step_once() {
 
     let wished = merged(&taken, &json!({ annotation::RUN_BY: CROSSPLANE }));
     assert_eq!(turn(&wished, Serves::Crossplane, false), Turn::HandBack);
-    let given = merged(&wished, &back());
-    assert_eq!(given.metadata.annotations.as_ref().map(std::collections::BTreeMap::len), Some(0));
+    let given = merged(&wished, &back(&wished, "x", true, NOW));
+    assert_eq!(noted(&given.metadata, annotation::RUN_BY), Some(CROSSPLANE));
+    assert_eq!((handover(&given.metadata), is_paused_for_crossplane(&given.metadata)), (None, false));
     assert_eq!(turn(&given, Serves::Crossplane, false), Turn::Theirs);
+    assert_eq!(turn(&given, Serves::CaptInstead, false), Turn::Theirs, "it would be taken back at once");
+}
+
+const NOW: &str = "2026-01-01T12:00:00Z";
+const PENDING: (&str, &str) = (annotation::EXTERNAL_CREATE_PENDING, "2026-01-01T10:00:00Z");
+
+#[rstest]
+#[case::looked_at_and_ended(&[PENDING], true, Some(NOW))]
+#[case::never_looked_at(&[PENDING], false, None)]
+#[case::nothing_was_begun(&[], true, None)]
+fn the_stop_of_crossplane_is_lifted_only_by_who_has_looked(
+    #[case] annotations: &[(&str, &str)],
+    #[case] applied: bool,
+    #[case] expected: Option<&str>,
+) {
+    let given = back(&workspace(annotations), "x", applied, NOW);
+    assert_eq!(given.get(annotation::EXTERNAL_CREATE_SUCCEEDED).and_then(Value::as_str), expected);
+    assert_eq!(given[annotation::EXTERNAL_NAME], "x");
+}
+
+const FROZEN: (&str, &str) = (annotation::FROZEN, "true");
+const FREEZE: Turn = Turn::Pass(Move::Freeze);
+
+#[rstest]
+#[case::running(&[], Turn::Theirs, FREEZE)]
+#[case::about_to_be_asked(&[], ASK, FREEZE)]
+#[case::paused_by_its_user(&[PAUSED], Turn::Theirs, FREEZE)]
+#[case::asked_for_capt(&[FOR_CAPT, ASKED, PAUSED], Turn::Theirs, FREEZE)]
+#[case::frozen_and_unpaused(&[FROZEN], Turn::Theirs, FREEZE)]
+#[case::not_put_down_yet(&[FROZEN, PAUSED], Turn::Theirs, Turn::Theirs)]
+#[case::of_capt(&[FOR_CAPT, HELD, PAUSED], Turn::Ours, Turn::Ours)]
+fn nobody_runs_what_was_moved(
+    #[case] annotations: &[(&str, &str)],
+    #[case] turn: Turn,
+    #[case] expected: Turn,
+) {
+    let left = workspace(annotations);
+    assert_eq!(after_move(&left, turn), expected);
+    let put_down = told(left, "ReconcilePaused", None);
+    let expected = if expected == Turn::Theirs { Turn::Ours } else { expected };
+    assert_eq!(after_move(&put_down, turn), expected);
+}
+
+#[rstest]
+#[case::says_nothing(&[], false)]
+#[case::asked(&[FOR_CAPT, ASKED, PAUSED], true)]
+#[case::the_pause_was_taken_away(&[FOR_CAPT, ASKED], false)]
+#[case::taken(&[FOR_CAPT, HELD, PAUSED], false)]
+#[case::frozen(&[FROZEN, PAUSED], true)]
+#[case::paused_by_its_user(&[PAUSED], false)]
+fn an_answer_is_waited_for_only_where_somebody_asked(
+    #[case] annotations: &[(&str, &str)],
+    #[case] expected: bool,
+) {
+    let asked = workspace(annotations);
+    assert_eq!(is_asked(&asked), expected);
+    assert!(!is_asked(&told(asked, "ReconcilePaused", None)), "it has answered");
 }
 
 #[test]

@@ -73,16 +73,16 @@ fn publishing_once_more_is_no_look_at_reality() {
 
 #[test]
 fn a_look_that_ended_before_the_last_one_does_not_count() {
-    assert_eq!(before().confirmed_by(&ended(Ending::Unlocked), false).checked_at, Some(at(50)));
+    assert_eq!(before().confirmed_by(&ended(Ending::Unlocked), false, "uid").checked_at, Some(at(50)));
     let later = Memory { checked_at: Some(at(60)), ..before() };
-    assert_eq!(later.confirmed_by(&ended(Ending::Unlocked), false).checked_at, Some(at(60)));
+    assert_eq!(later.confirmed_by(&ended(Ending::Unlocked), false, "uid").checked_at, Some(at(60)));
 }
 
 #[test]
 fn a_backup_is_forgotten_when_something_was_applied_or_seen_to_be_in_line() {
     let looked = ended(Ending::Unlocked);
-    assert!(before().confirmed_by(&looked, false).restored);
-    assert!(!before().confirmed_by(&looked, true).restored);
+    assert!(before().confirmed_by(&looked, false, "uid").restored);
+    assert!(!before().confirmed_by(&looked, true, "uid").restored);
     assert!(!before().published_by(&ended(APPLIED), None, true, "uid").restored);
 }
 
@@ -94,4 +94,21 @@ fn a_record_is_of_another_workspace_until_something_is_applied_or_seen_to_be_in_
     let same = Ended { fingerprint: "first".to_owned(), ..ended(Ending::Outputs) };
     assert!(!moved.clone().published_by(&same, None, true, "uid").is_of_another("uid"));
     assert!(moved.published_by(&same, None, false, "uid").is_of_another("uid"), "nothing may be changed");
+}
+
+#[test]
+fn what_an_earlier_version_put_on_record_is_of_the_workspace_unless_that_is_younger() {
+    let unsaid = || Memory { workspace: None, ..before() };
+    // Something was begun in between.
+    let (earlier, later) = (at(19), at(21));
+    assert!(!unsaid().beside(Some(earlier)).is_of_another("uid"));
+    assert!(unsaid().beside(Some(later)).is_of_another("uid"));
+    assert!(!unsaid().beside(None).is_of_another("uid"));
+    assert!(!Memory::default().beside(Some(later)).is_of_another("uid"), "nothing was made");
+    let said = Memory { workspace: Some("uid".to_owned()), ..before() };
+    assert_eq!(said.clone().beside(Some(later)), said);
+
+    let looked = ended(Ending::Unlocked);
+    assert!(unsaid().confirmed_by(&looked, true, "uid").is_of_another("after"));
+    assert!(!unsaid().confirmed_by(&looked, false, "uid").is_of_another("after"));
 }

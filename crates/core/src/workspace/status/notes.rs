@@ -93,6 +93,7 @@ pub fn done(report: Report<'_>) -> Option<Note> {
         // Told when it is let go.
         Step::Drop(_)
         | Step::Leave
+        | Step::AwaitCrossplane { .. }
         | Step::Pass(_)
         | Step::Freeze(_)
         | Step::Settle(_)

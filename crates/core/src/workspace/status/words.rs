@@ -57,7 +57,7 @@ pub(super) fn approval(report: Report<'_>, hash: &str, why: &[Concern]) -> Strin
                     .to_owned()
             }
             Concern::MadeBefore => {
-                "Crossplane has made something for this Workspace, and this would make everything anew: its state may not be where the ProviderConfig says"
+                "something was made for this Workspace before, and this would make everything anew: its state may not be where the ProviderConfig says"
                     .to_owned()
             }
             Concern::ChangedUnderneath => {

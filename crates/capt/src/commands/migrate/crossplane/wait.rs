@@ -2,8 +2,8 @@
 
 use anyhow::{Context as _, bail};
 use capt_api::Workspace;
-use capt_api::crossplane::WorkspaceCondition;
-use capt_api::names::{Reason, condition};
+use capt_api::crossplane::{WorkspaceCondition, WorkspaceStatus};
+use capt_api::names::condition;
 use capt_core::workspace::handover::{Handover, handover, is_acknowledgement};
 use kube::runtime::wait::await_condition;
 use kube::{Api, Client};
@@ -15,11 +15,12 @@ pub(super) async fn wait(
     client: &Client,
     errand: &Errand,
     name: &str,
+    before: Option<&WorkspaceStatus>,
 ) -> anyhow::Result<(Outcome, Option<String>)> {
     let workspaces: Api<Workspace> = Api::all(client.clone());
     let is_over = |found: Option<&Workspace>| {
         found.is_none_or(|workspace| match errand.way {
-            Way::ToCapt => is_taken(workspace),
+            Way::ToCapt => is_taken(workspace, before),
             Way::ToCrossplane => is_given(workspace),
         })
     };
@@ -48,15 +49,24 @@ fn synced(workspace: &Workspace) -> Option<&WorkspaceCondition> {
     workspace.status.as_ref()?.conditions.iter().find(|told| told.type_ == condition::SYNCED)
 }
 
-/// Whether CAPT has it and has said how it finds it.
-fn is_taken(workspace: &Workspace) -> bool {
+/// Whether CAPT has it and has said how it finds it. What Crossplane said last is there until then: where it was stopped before it
+/// could say that it has put the Workspace down, that is what was there when this began.
+fn is_taken(workspace: &Workspace, before: Option<&WorkspaceStatus>) -> bool {
+    let status = workspace.status.as_ref();
     let told = synced(workspace).is_some_and(|told| !is_acknowledgement(told));
-    let looked = workspace.status.as_ref().and_then(|status| status.at_provider.as_ref());
-    // Crossplane's own word is there until CAPT has looked.
-    let own = looked.and_then(|looked| looked.checksum.as_ref()).is_none();
-    let failing = synced(workspace)
-        .is_some_and(|told| told.status == "False" && told.reason != Reason::ReconcilePaused.as_str());
-    handover(&workspace.metadata) == Some(Handover::Taken) && told && (own || failing)
+    // Crossplane's kind does not have this: whoever has it was CAPT's before, and nothing changes.
+    let is_ours = status.is_some_and(|status| status.engine.is_some());
+    let is_new = own_word(status) != own_word(before);
+    handover(&workspace.metadata) == Some(Handover::Taken) && told && (is_ours || is_new)
+}
+
+/// What CAPT changes of a status when it has looked: its word, which generation that is about, and Crossplane's mark.
+fn own_word(status: Option<&WorkspaceStatus>) -> (Option<&WorkspaceCondition>, Option<i64>, Option<&String>) {
+    let word =
+        status.and_then(|status| status.conditions.iter().find(|told| told.type_ == condition::SYNCED));
+    let generation = status.and_then(|status| status.observed_generation);
+    let mark = status.and_then(|status| status.at_provider.as_ref()?.checksum.as_ref());
+    (word, generation, mark)
 }
 
 /// Whether CAPT has let go of it, or says that it does not.
@@ -84,4 +94,59 @@ fn late(errand: &Errand, name: &str, found: Option<&Workspace>) -> String {
     format!(
         "Workspace `{name}` has not passed over within {seconds} s: {why}{told}. Running this again goes on"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn workspace(status: &Value) -> Workspace {
+        let taken = "capt.cluster.x-k8s.io/handover";
+        serde_json::from_value(json!({
+            "metadata": { "name": "x", "annotations": { taken: "taken" } },
+            "spec": { "forProvider": { "source": "Inline", "module": "" } },
+            "status": status,
+        }))
+        .unwrap()
+    }
+
+    fn told(status: &str, reason: &str, message: Option<&str>) -> Value {
+        json!({ "conditions": [{
+            "type": "Synced", "status": status, "reason": reason, "message": message,
+            "lastTransitionTime": "2026-01-01T10:00:00Z",
+        }] })
+    }
+
+    #[rstest]
+    #[case::well(told("True", "ReconcileSuccess", None))]
+    #[case::failing(told("False", "ReconcileError", Some("no quota")))]
+    #[case::put_down(told("False", "ReconcilePaused", None))]
+    fn what_crossplane_said_last_is_not_the_word_of_capt(#[case] theirs: Value) {
+        let before = workspace(&theirs);
+        assert!(!is_taken(&before, before.status.as_ref()));
+        let waiting = workspace(&told("False", "ApprovalRequired", Some("the plan waits")));
+        assert!(is_taken(&waiting, before.status.as_ref()));
+    }
+
+    #[test]
+    fn what_was_with_capt_before_needs_no_new_word() {
+        let mut ours = told("True", "ReconcileSuccess", None);
+        ours["engine"] = json!({});
+        let ours = workspace(&ours);
+        assert!(is_taken(&ours, ours.status.as_ref()));
+    }
+
+    #[rstest]
+    #[case::by_the_generation(json!({ "observedGeneration": 2 }))]
+    #[case::by_the_mark_of_crossplane(json!({ "atProvider": { "checksum": null } }))]
+    fn the_same_word_of_capt_is_told_from_that_of_crossplane(#[case] changed: Value) {
+        let mut theirs = told("True", "ReconcileSuccess", None);
+        theirs["atProvider"] = json!({ "checksum": "c" });
+        let mut ours = theirs.clone();
+        ours.as_object_mut().unwrap().extend(changed.as_object().unwrap().clone());
+        assert!(is_taken(&workspace(&ours), workspace(&theirs).status.as_ref()));
+    }
 }

@@ -10,6 +10,7 @@ use capt_api::names::group;
 use capt_core::control_plane::names;
 use capt_core::from_go::{Found, OTHER_KINDS, Running, is_manager_deployment, is_manager_lease};
 use capt_core::standing::cluster_name;
+use futures::future::try_join_all;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Secret;
@@ -28,6 +29,8 @@ const VERSION: &str = "v1beta1";
 const GLANCE: Duration = Duration::from_secs(1);
 /// How long a Lease lasts that does not say so.
 const LEASE_SECONDS: i32 = 15;
+/// No Lease is looked at for longer, whatever it says.
+const LONGEST_LOOK: i32 = 60;
 
 /// Looks at everything, the objects of `meant` only where that is a namespace. Also says what could not be seen.
 pub(super) async fn take(
@@ -98,9 +101,10 @@ async fn running(
     }
     match leases.list(&ListParams::default()).await {
         Ok(listed) => {
-            for lease in listed.items.into_iter().filter(is_manager_lease) {
-                running.extend(renewed(client, lease, printer).await?);
-            }
+            // All at the same time: none has to be waited for after the others.
+            let looks = listed.items.into_iter().filter(is_manager_lease);
+            let renewed = try_join_all(looks.map(|lease| renewed(client, lease, printer))).await?;
+            running.extend(renewed.into_iter().flatten());
         }
         Err(error) => unseen("Leases", error, remarks)?,
     }
@@ -121,12 +125,17 @@ fn unseen(what: &str, error: kube::Error, remarks: &mut Vec<String>) -> anyhow::
     }
 }
 
-/// Whoever held a Lease at his end still stands in it. It is looked at for as long as it lasts: clocks of different machines are
-/// not compared.
+/// How long a Lease is looked at: for as long as it lasts, but who wrote it may be a stranger.
+fn patience(lasts: Option<i32>) -> i32 {
+    lasts.filter(|seconds| *seconds > 0).unwrap_or(LEASE_SECONDS).min(LONGEST_LOOK)
+}
+
+/// Whoever held a Lease at his end still stands in it. It is looked at for as long as it lasts, within reason: clocks of different
+/// machines are not compared.
 async fn renewed(client: &Client, lease: Lease, printer: Printer) -> anyhow::Result<Option<Running>> {
     let (namespace, name) = (lease.namespace().unwrap_or_default(), lease.name_any());
     let spec = lease.spec.clone().unwrap_or_default();
-    let seconds = spec.lease_duration_seconds.filter(|seconds| *seconds > 0).unwrap_or(LEASE_SECONDS);
+    let seconds = patience(spec.lease_duration_seconds);
     printer.message(&format!(
         "looking for up to {seconds} s whether somebody renews Lease `{namespace}/{name}`"
     ));
@@ -184,5 +193,24 @@ async fn count(client: &Client, kind: &str, plural: &str, meant: Option<&str>) -
         Ok(listed) => Ok(listed.items.len()),
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(0),
         Err(error) => Err(error).with_context(|| format!("listing objects of kind {kind}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::as_it_says(Some(20), 20)]
+    #[case::that_says_nothing(None, 15)]
+    #[case::that_says_nonsense(Some(-1), 15)]
+    #[case::of_a_stranger(Some(i32::MAX), 60)]
+    fn a_lease_is_looked_at_for_as_long_as_it_lasts_within_reason(
+        #[case] lasts: Option<i32>,
+        #[case] expected: i32,
+    ) {
+        assert_eq!(patience(lasts), expected);
     }
 }

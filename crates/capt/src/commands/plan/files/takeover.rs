@@ -30,11 +30,12 @@ pub(in crate::commands) async fn takeover_of(client: &Client, namespace: &str) -
     let keys: BTreeSet<ApplyKey> = world.applies.keys().cloned().collect();
     forecast(&World::default(), &mut later, &keys);
     let specs = specs(client).await?;
+    let everywhere = applies(client).await?;
     let manifests = Manifests::default();
     let looking = Looking { client, manifests: &manifests, world: &later, workspaces: &workspaces };
     let mut compared = BTreeMap::new();
     for (key, apply) in &later.applies {
-        compared.insert(key.clone(), looking.compared(apply, &specs).await);
+        compared.insert(key.clone(), looking.compared(apply, &specs, &everywhere).await);
     }
     Ok(Takeover { world, workspaces: compared })
 }
@@ -52,8 +53,22 @@ async fn specs(client: &Client) -> anyhow::Result<BTreeMap<String, Value>> {
     }
 }
 
+/// The applies of all namespaces; none where they may not be listed.
+async fn applies(client: &Client) -> anyhow::Result<Vec<WorkspaceTemplateApply>> {
+    match Api::<WorkspaceTemplateApply>::all(client.clone()).list(&ListParams::default()).await {
+        Ok(listed) => Ok(listed.items),
+        Err(kube::Error::Api(status)) if status.code == 403 || status.code == 404 => Ok(Vec::new()),
+        Err(error) => Err(error).context("listing WorkspaceTemplateApplies"),
+    }
+}
+
 impl Looking<'_> {
-    async fn compared(&self, apply: &WorkspaceTemplateApply, specs: &BTreeMap<String, Value>) -> Comparison {
+    async fn compared(
+        &self,
+        apply: &WorkspaceTemplateApply,
+        specs: &BTreeMap<String, Value>,
+        everywhere: &[WorkspaceTemplateApply],
+    ) -> Comparison {
         let name = tie::workspace_name(apply);
         let (Some(live), Some(found)) = (self.workspaces.get(&name), specs.get(&name)) else {
             return Comparison::Missing;
@@ -61,7 +76,14 @@ impl Looking<'_> {
         match tie::belongs(&live.metadata, &ApplyKey::of(apply)) {
             Belongs::ToUs => {}
             Belongs::ToNobody if tie::may_adopt(apply, &name) => {}
-            Belongs::ToNobody | Belongs::ToApply(_) => return Comparison::NotOurs,
+            Belongs::ToNobody => {
+                // Names of Workspaces are the same in all namespaces.
+                let reports =
+                    |other: &&WorkspaceTemplateApply| tie::reported_workspace_name(other) == Some(&name);
+                let other = everywhere.iter().find(reports).map(ApplyKey::of);
+                return other.map_or(Comparison::NotOurs, Comparison::Reported);
+            }
+            Belongs::ToApply(_) => return Comparison::NotOurs,
         }
         match rendered(self, apply, &name, Some(live), &BTreeSet::new()).await {
             Ok(made) => {

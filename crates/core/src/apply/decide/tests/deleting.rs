@@ -6,7 +6,7 @@ fn other() -> ApplyKey {
 
 fn taken_down(apply: &WorkspaceTemplateApply, workspace: Option<WorkspaceFacts>, used: bool) -> Step {
     let dependents = if used { vec![other()] } else { Vec::new() };
-    decide(apply, &Observed::Deleting { workspace, dependents })
+    decide(apply, &Observed::Deleting { workspace, dependents, state: None })
 }
 
 fn retaining() -> WorkspaceTemplateApply {
@@ -46,4 +46,19 @@ fn an_apply_of_the_earlier_implementation_is_taken_down_in_the_same_order() {
     apply.metadata.finalizers = Some(vec![finalizer::LEGACY.to_owned()]);
     assert_eq!(taken_down(&apply, Some(stray()), false), delete());
     assert_eq!(taken_down(&apply, None, false), Step::Finish);
+}
+
+#[test]
+fn an_apply_whose_workspace_is_gone_without_a_destroy_is_not_finished() {
+    let state = "team-a/tfstate-demo-capt";
+    let gone = |apply: &WorkspaceTemplateApply| {
+        let state = Some(state.to_owned());
+        decide(apply, &Observed::Deleting { workspace: None, dependents: Vec::new(), state })
+    };
+    let blocked = hold(gone(&claimed()));
+    assert_eq!(blocked.reason, Reason::WorkspaceMissing);
+    for named in [state, annotation::STATE, "retainWorkspaceOnDelete"] {
+        assert!(blocked.message.contains(named), "{}", blocked.message);
+    }
+    assert_eq!(gone(&retaining()), Step::Finish);
 }

@@ -69,7 +69,7 @@ fn an_apply_that_is_paused_by_itself_is_told() {
 }
 
 #[rstest]
-#[case::claimed(Step::Claim { apply: "demo-vpc".to_owned() }, None, "False, NetworkNotReady: the network is about to be made")]
+#[case::claimed(Step::Claim { apply: "demo-vpc".to_owned(), state: None }, None, "False, NetworkNotReady: the network is about to be made")]
 #[case::made(write(Mode::Create), Some(apply(json!({}))), "False, NetworkNotReady: WorkspaceTemplateApply `demo-vpc` makes the network")]
 fn a_network_that_is_on_its_way_is_told(
     #[case] step: Step,

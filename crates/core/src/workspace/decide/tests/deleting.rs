@@ -61,6 +61,33 @@ fn what_has_no_infrastructure_goes_without_a_run(#[case] world: World) {
     assert_eq!(world.walk(), ["finish"]);
 }
 
+/// Before anything goes it is noted that nothing will be missed. What is left then goes in this order: note, state, record.
+#[rstest]
+#[case::with_everything_left(|_: &mut Active| {}, &["finish"])]
+#[case::with_everything_but_the_note(|active: &mut Active| active.state_noted = false, &["finish"])]
+#[case::with_the_record(|active: &mut Active| {
+    (active.state, active.state_noted) = (State::Absent, false);
+}, &["finish"])]
+#[case::with_nothing_but_outputs(|active: &mut Active| {
+    (active.state, active.state_noted, active.memory) = (State::Absent, false, Memory::default());
+}, &["finish"])]
+#[case::with_nothing_but_outputs_of_a_state_elsewhere(|active: &mut Active| {
+    (active.state, active.state_noted, active.memory) = (State::Elsewhere, false, Memory::default());
+}, &["plan destroy", "finish"])]
+fn a_finish_that_was_killed_half_way_comes_to_its_end(
+    #[case] left: fn(&mut Active),
+    #[case] expected: &[&str],
+) {
+    let mut world = World::settled().with(|active| {
+        active.state = State::Present { empty: true };
+        active.missing_state_accepted = true;
+        active.traces.made = true;
+    });
+    left(&mut world.active);
+    world.real = None;
+    assert_eq!(world.deleted().walk(), expected);
+}
+
 #[test]
 fn an_empty_state_proves_nothing_while_an_apply_may_go_on() {
     let mut world = World::new().failing([None, failure(Retry::Backoff)]);

@@ -68,3 +68,23 @@ fn policies_come_before_the_state() {
     let paused = super::super::super::policy::Permissions { any: false, ..ALL };
     assert_eq!(lost().with(|active| active.permissions = Ok(paused)).walk(), ["pause"]);
 }
+
+#[rstest]
+#[case::another_place(Some("declared:1"), Some("declared:2"), &["plan", "hold"], &["plan destroy", "hold"])]
+#[case::the_same(Some("declared:1"), Some("declared:1"), &["plan", "outputs", "publish", "settled"], &["plan destroy", "destroy", "finish"])]
+#[case::as_an_earlier_version_put_it(Some("declared"), Some("declared:1"), &["plan", "outputs", "publish", "settled"], &["plan destroy", "destroy", "finish"])]
+fn a_backend_that_changes_is_held_up_and_nothing_is_made_or_forgotten(
+    #[case] before: Option<&str>,
+    #[case] now: Option<&str>,
+    #[case] kept: &[&str],
+    #[case] deleted: &[&str],
+) {
+    let mut world = World::settled().changed("second").with(|active| {
+        active.state = State::Elsewhere;
+        active.memory.elsewhere = before.map(ToOwned::to_owned);
+    });
+    world.real = Some("second".to_owned());
+    world.elsewhere = now.map(ToOwned::to_owned);
+    assert_eq!(world.clone().walk(), kept);
+    assert_eq!(world.deleted().walk(), deleted);
+}

@@ -27,6 +27,8 @@ pub(super) struct World {
     pub(super) real: Option<String>,
     /// What a plan does to the only resource.
     pub(super) action: Option<PlannedAction>,
+    /// The backend that plans are made with, where it is not CAPT's choice.
+    pub(super) elsewhere: Option<String>,
     /// How the next runs end, where they fail.
     pub(super) troubles: VecDeque<Option<Failure>>,
     failures: u32,
@@ -58,6 +60,7 @@ impl World {
             moved: false,
             traces: Traces::default(),
             hand_back: None,
+            unstored: false,
             ended: None,
             preview: Preview::NotWanted,
             connection: Connection::NotWanted,
@@ -79,6 +82,7 @@ impl World {
             interval: INTERVAL,
             real: None,
             action: None,
+            elsewhere: None,
             troubles: VecDeque::new(),
             failures: 0,
         }
@@ -229,12 +233,12 @@ impl World {
             }
             Step::Confirm => {
                 self.active.restored = false;
-                self.active.memory = memory.confirmed_by(&ended.unwrap(), true);
+                self.active.memory = memory.confirmed_by(&ended.unwrap(), true, &self.uid);
                 self.active.ended = None;
             }
             Step::ShowPreview => self.active.preview = Preview::NotWanted,
             Step::ReportDrift { .. } => {
-                self.active.memory = memory.confirmed_by(&ended.unwrap(), false);
+                self.active.memory = memory.confirmed_by(&ended.unwrap(), false, &self.uid);
                 return false;
             }
             _ => return false,
@@ -285,6 +289,7 @@ impl World {
     }
 
     fn succeed(&mut self, operation: &Operation, fingerprint: &str) -> Ending {
+        self.active.unstored = false;
         match operation {
             Operation::Plan | Operation::Preview => Ending::Planned(self.plan(fingerprint, false)),
             Operation::PlanDestroy => Ending::Planned(self.plan(fingerprint, true)),
@@ -322,7 +327,7 @@ impl World {
             summary: "a summary".to_owned(),
             changes: action.map(|action| PlannedChange { address, action }).into_iter().collect(),
             outputs_change: false,
-            elsewhere: None,
+            elsewhere: self.elsewhere.clone(),
         }
     }
 }
@@ -359,6 +364,7 @@ pub(super) fn word(step: &Step) -> &'static str {
     match step {
         Step::Leave => "leave",
         Step::Pass(_) => "pass",
+        Step::AwaitCrossplane { .. } => "await crossplane",
         Step::HandBack => "hand back",
         Step::Freeze(_) => "freeze",
         Step::Abandon(_) => "abandon",

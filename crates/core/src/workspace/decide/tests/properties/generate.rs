@@ -163,7 +163,12 @@ pub(super) fn active() -> impl Strategy<Value = Active> {
     let facts = (inputs(), memory(), state(), ended(), connection());
     let previews = vec![Preview::NotWanted, Preview::Wanted, Preview::CandidateWanted, Preview::Made];
     let back = prop_oneof![8 => Just(None), 1 => Just(Some(Ok(()))), 1 => Just(Some(Err(blocked())))];
-    let traces = any::<(bool, bool)>().prop_map(|(ran, made)| Traces { ran, made });
+    let traces = any::<(bool, bool, bool, bool)>().prop_map(|(ran, made, theirs, noted)| Traces {
+        ran,
+        made: made || theirs || noted,
+        theirs,
+        noted,
+    });
     let switches = (any::<(bool, bool, bool, bool)>(), prop::sample::select(previews), traces, back);
     let times = (prop::option::of(time()), time(), force_unlock(), prop::bool::weighted(0.9));
     (facts, switches, policies, times).prop_map(
@@ -183,6 +188,7 @@ pub(super) fn active() -> impl Strategy<Value = Active> {
             restored,
             traces,
             hand_back,
+            unstored: false,
             ended,
             preview,
             connection,
