@@ -14,6 +14,11 @@ pub fn remembered(owner: &ObjectMeta) -> Option<&str> {
     (owner.uid.as_deref() == Some(uid)).then_some(state)
 }
 
+/// Whether an apply of this object, or of one that it is a copy of, had a state. Where none had, nothing can be made a second time.
+pub fn is_noted(owner: &ObjectMeta) -> bool {
+    owner.annotations.as_ref().is_some_and(|all| all.contains_key(annotation::OWNED_STATE))
+}
+
 /// What the object should remember: the state that its apply has now, else the one that it had.
 pub fn to_remember(owner: &ObjectMeta, apply: Option<&WorkspaceTemplateApply>) -> Option<String> {
     let now = apply.and_then(|apply| apply.metadata.annotations.as_ref()?.get(annotation::STATE));
@@ -58,6 +63,11 @@ mod tests {
         #[case] expected: Option<&str>,
     ) {
         assert_eq!(remembered(&owner(note)), expected);
+        assert_eq!(
+            is_noted(&owner(note)),
+            note.is_some(),
+            "whoever it was noted for, there may be something"
+        );
     }
 
     /// No apply at all.

@@ -4,6 +4,7 @@ use capt_api::CAPTControlPlane;
 use capt_api::names::{annotation, finalizer};
 use capt_core::control_plane::decide::Step;
 use capt_core::owned_apply::Owner;
+use capt_core::owned_state;
 use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 
@@ -44,7 +45,8 @@ pub(super) async fn act(
         Step::Write { wanted, create } => {
             let present = if *create { None } else { present(wanted, control_plane, context) };
             let namespace = control_plane.namespace().unwrap_or_default();
-            if *create && pause::began_unseen(&namespace, wanted.cluster.as_deref(), context).await? {
+            let lost = *create && owned_state::is_noted(&control_plane.metadata);
+            if lost && pause::began_unseen(&namespace, wanted.cluster.as_deref(), context).await? {
                 return Ok(Done::Again);
             }
             owned_apply::write(wanted, &Owner::of(control_plane), present.as_ref(), context).await?;

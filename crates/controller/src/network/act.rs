@@ -5,6 +5,7 @@ use capt_api::{CAPTCluster, WorkspaceTemplateApply};
 use capt_core::network::decide::{Mode, Step};
 use capt_core::network::observed::Observed;
 use capt_core::owned_apply::{Owner, Wanted};
+use capt_core::owned_state;
 use kube::{Api, ResourceExt};
 use serde_json::json;
 
@@ -50,9 +51,8 @@ pub(super) async fn act(
         }
         Step::Write { mode, wanted } => {
             let namespace = network.namespace().unwrap_or_default();
-            if *mode == Mode::Create
-                && pause::began_unseen(&namespace, wanted.cluster.as_deref(), context).await?
-            {
+            let lost = *mode == Mode::Create && owned_state::is_noted(&network.metadata);
+            if lost && pause::began_unseen(&namespace, wanted.cluster.as_deref(), context).await? {
                 return Ok(Done::Again);
             }
             write_apply(network, wanted, apply, context).await.map(|()| Done::Waited)

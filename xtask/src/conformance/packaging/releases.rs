@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use capt_api::WorkspaceTemplate;
@@ -10,17 +9,17 @@ use capt_api::crd::{Foreign, foreign, own};
 use capt_controller::install::{Kinds, install};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{Api, DeleteParams, PostParams};
+use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, PostParams};
 use kube::runtime::wait::{await_condition, conditions};
 use kube::{Client, ResourceExt};
 use serde_json::json;
 use tokio::time::timeout;
 
+use super::super::clusterctl::eyes::{SOON, until};
 use super::super::server::Server;
 use super::helm::{Chart, Helm, NAMESPACE};
 use crate::repository::{examples, files_under};
 
-const SOON: Duration = Duration::from_secs(30);
 /// A CRD that an earlier chart has in another form.
 const CHANGED: &str = "workspacetemplates.infrastructure.cluster.x-k8s.io";
 
@@ -141,12 +140,31 @@ async fn remove_all_crds(client: &Client) -> anyhow::Result<()> {
     let crds: Api<CustomResourceDefinition> = Api::all(client.clone());
     for crd in own().into_iter().chain(foreign(Foreign::Terraform)) {
         let name = crd.name_any();
-        if let Some(present) = crds.get_metadata_opt(&name).await? {
-            crds.delete(&name, &DeleteParams::default()).await?;
-            let uid = present.uid().unwrap_or_default();
-            let gone = await_condition(crds.clone(), &name, conditions::is_deleted(&uid));
-            timeout(SOON, gone).await.with_context(|| format!("{name} did not go"))??;
+        if crds.get_metadata_opt(&name).await?.is_none() {
+            continue;
         }
+        answers(client, &crd).await?;
+        crds.delete(&name, &DeleteParams::default()).await?;
+        until(SOON, async || {
+            let left = crds.get_opt(&name).await?.and_then(|crd| crd.status);
+            Ok(left.map_or(Ok(()), |left| Err(format!("{name} does not go: {:?}", left.conditions))))
+        })
+        .await?;
     }
     Ok(())
+}
+
+/// Waits until the API server has opened the storage of a kind. It deletes a CRD only when it can list its objects, and does not
+/// come back to one that was too young for that before minutes have gone by.
+async fn answers(client: &Client, crd: &CustomResourceDefinition) -> anyhow::Result<()> {
+    let (spec, name) = (&crd.spec, crd.name_any());
+    let version = spec.versions.iter().find(|version| version.served).context("a CRD that serves nothing")?;
+    let kind = GroupVersionKind::gvk(&spec.group, &version.name, &spec.names.kind);
+    let resource = ApiResource::from_gvk_with_plural(&kind, &spec.names.plural);
+    let objects: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    until(SOON, async || {
+        let listed = objects.list_metadata(&ListParams::default()).await;
+        Ok(listed.map(drop).map_err(|error| format!("objects of {name} cannot be listed: {error}")))
+    })
+    .await
 }

@@ -27,8 +27,8 @@ const REQUESTS: [(RangeInclusive<usize>, &str, &str); 12] = [
     (2..=3, "apply", "captcontrolplanes/status"),
     // The endpoint.
     (1..=1, "apply", "clusters"),
-    // Whether it is paused right now, before the apply and before the Workspace is made.
-    (2..=2, "get", "clusters"),
+    // Whether it is paused right now, before the Workspace is made.
+    (1..=1, "get", "clusters"),
     // Taken hold of.
     (1..=1, "patch", "clusters"),
     (2..=6, "apply", "clusters/status"),
@@ -44,7 +44,7 @@ const REQUESTS: [(RangeInclusive<usize>, &str, &str); 12] = [
 ];
 
 /// How many there are at most, without Events and without what Cluster API does where it runs.
-const MOST: usize = 16;
+const MOST: usize = 15;
 
 /// How often in a row nothing may have changed until it is quiet.
 const LOOKS: usize = 15;
