@@ -1,6 +1,7 @@
 //! Sees everything that the decision about a Workspace rests on.
 
 mod facts;
+mod left;
 mod origin;
 mod previews;
 mod wishes;
@@ -142,13 +143,10 @@ pub(super) async fn observe(
             Observed::Busy { outdated: false }
         }
         (Standing::LeftBehind(freeze), None) => {
-            let left = terraform.left(&uid).await;
-            let observed = Observed::LeftBehind { freeze, unstored: left.alive || left.unstored };
-            return look_at_left(workspace, observed, &source, context, terraform).await;
+            return left::look_at_left(workspace, freeze, &seat).await;
         }
         (Standing::Abandoned(freeze), None) => {
-            let observed = Observed::Abandoned(freeze);
-            return look_at_left(workspace, observed, &source, context, terraform).await;
+            return left::look_at_abandoned(workspace, freeze, &seat).await;
         }
         (Standing::Deleting | Standing::Active, None) => {
             return look_closely(workspace, &source, &notes, context, terraform).await;
@@ -215,21 +213,6 @@ async fn full(name: &str, uid: &str, context: &Context) -> Result<Option<Workspa
     let workspaces: Api<Workspace> = Api::all(context.client.clone());
     let found = workspaces.get_opt(name).await.map_err(Error::api(format!("reading Workspace `{name}`")))?;
     Ok(found.filter(|found| found.uid().as_deref() == Some(uid)))
-}
-
-/// It is let go: what is kept of it has to be found.
-async fn look_at_left(
-    workspace: &Workspace,
-    observed: Observed,
-    source: &Source,
-    context: &Context,
-    terraform: &Terraform,
-) -> Result<Seen, Error> {
-    let place = Place::of(workspace, source.owner(), &terraform.options.home_namespace);
-    let note = source.noted(annotation::STATE, workspace);
-    let place = locate(place, None, note.as_deref());
-    let full = full(&workspace.name_any(), &workspace.uid().unwrap_or_default(), context).await?;
-    Ok(Seen { place: Some(place), full, ..Seen::bare(observed) })
 }
 
 /// Its apply is paused and nothing goes on. `clusterctl` pauses a Cluster and then waits for runs that began before: what came

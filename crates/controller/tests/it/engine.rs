@@ -9,6 +9,7 @@ mod drift;
 mod fields;
 mod flux;
 mod handover;
+mod late_runs;
 mod lifecycle;
 mod locks;
 mod lost_applies;

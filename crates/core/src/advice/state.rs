@@ -6,6 +6,10 @@ super::advice! {
         "the Terraform state that was there is gone, and without it everything would be made a second time"
         => "restore it with `capt state restore workspace NAME --snapshot SERIAL`; if there is really nothing left, annotate the Workspace with \
             `capt.cluster.x-k8s.io/accept-missing-state=true`";
+    StateLeftBehind, "Workspace: Event":
+        "a run began in the moment in which its apply was moved to another cluster, and wrote its state here, where nobody uses it"
+        => "approve nothing at the target; copy the Secret that the message names over the one at the target, as the guide to moving says, \
+            then delete it here";
     StateNotOwned, "Workspace: Event":
         "the state of this name belongs to another Workspace"
         => "give this Workspace a name of its own for its state with the annotation `crossplane.io/external-name=NAME`";

@@ -2,6 +2,7 @@
 
 mod active;
 mod deleting;
+mod left;
 #[cfg(test)]
 mod tests;
 
@@ -194,10 +195,7 @@ pub fn decide(seen: &Observed) -> Step {
         Observed::Asked { due, .. } => Step::AwaitCrossplane { until: *due },
         Observed::Frozen(freeze) => Step::Freeze(freeze.clone()),
         Observed::Abandoned(freeze) => Step::Abandon(freeze.clone()),
-        Observed::LeftBehind { freeze, unstored: true } => {
-            Step::Hold { blocked: unstored(freeze), until: None }
-        }
-        Observed::LeftBehind { freeze, unstored: false } => Step::Drop(freeze.clone()),
+        Observed::LeftBehind { freeze, remains, now } => left::let_go(freeze, remains, *now),
         // What was made is told, whoever paused it meanwhile: nobody else knows of it.
         Observed::Unsettled { publishes: true, freeze: _ } => Step::Publish,
         Observed::Unsettled { publishes: false, freeze } => Step::Settle(freeze.clone()),
@@ -207,16 +205,6 @@ pub fn decide(seen: &Observed) -> Step {
         Observed::Deleting(seen) => deleting::take_down(seen),
         Observed::Active(seen) => active::keep(seen),
     }
-}
-
-/// Without the Workspace nobody would know whose state that is.
-fn unstored(freeze: &Freeze) -> Blocked {
-    Blocked::new(
-        Reason::StatePushFailed,
-        format!(
-            "{freeze}, but a state that could not be stored is in the working directory of this Workspace: compare errored.tfstate there with the state that was moved and store it if it is newer, then delete this Workspace; nothing is destroyed by that"
-        ),
-    )
 }
 
 fn start(operation: Operation, inputs: Which, priority: Priority) -> Step {

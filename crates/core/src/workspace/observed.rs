@@ -36,8 +36,10 @@ pub enum Observed {
     LeftBehind {
         /// Where its apply is.
         freeze: Freeze,
-        /// Whether something of it is on this machine that nobody else has.
-        unstored: bool,
+        /// What of it is here and may be nowhere else.
+        remains: Remains,
+        /// Now.
+        now: Timestamp,
     },
     /// Its apply is paused, and an apply of Terraform has ended since.
     Unsettled {
@@ -57,6 +59,20 @@ pub enum Observed {
     Deleting(Box<Deleting>),
     /// It is to be kept in line.
     Active(Box<Active>),
+}
+
+/// What is here of a Workspace whose apply lives on elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remains {
+    /// Nothing that its apply has not taken along.
+    Nothing,
+    /// A process that an earlier manager began, as far as this machine knows.
+    Process,
+    /// A state that could not be stored, in its working directory.
+    Unstored,
+    /// A state in this Secret, as `namespace/name`: whoever moves an apply takes its state away before it, so this one was written
+    /// afterwards.
+    State(String),
 }
 
 /// A Workspace that is to be kept in line.

@@ -116,7 +116,11 @@ impl Acting<'_> {
     ///
     /// It is frozen before, so that nothing is destroyed when its apply comes back while it goes. One that its apply has taken up
     /// again in between is not the one that was frozen, and stays.
-    pub(super) async fn drop_workspace(&self) -> Result<Done, Error> {
+    pub(super) async fn drop_workspace(&self, freeze: &Freeze) -> Result<Done, Error> {
+        if matches!(freeze, Freeze::ApplyMoved(_)) {
+            // A run that found its state moved away has made one with nothing in it.
+            state::discard_empty(&self.context.client, self.place).await?;
+        }
         let name = &self.place.workspace;
         let frozen = freezing::freeze(&self.context.client, name, Some(&self.place.workspace_uid)).await?;
         let Some(frozen) = frozen else { return Ok(Done::Told(Effect::Nothing)) };

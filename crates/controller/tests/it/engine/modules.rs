@@ -55,6 +55,19 @@ output "count" {{ value = length(terraform_data.slow) }}
     )
 }
 
+/// Makes a file, takes its time, and makes another.
+pub(crate) fn lingering(begun: &Path, made: &Path) -> String {
+    format!(
+        r#"
+resource "terraform_data" "lingering" {{
+  provisioner "local-exec" {{ command = "touch '{}'; sleep 2; touch '{}'" }}
+}}
+"#,
+        begun.display(),
+        made.display()
+    )
+}
+
 /// The lines of a file, in order.
 pub(crate) fn lines(file: &Path) -> Vec<String> {
     fs::read_to_string(file).unwrap_or_default().lines().map(ToOwned::to_owned).collect()

@@ -17,13 +17,13 @@ use super::stage::EngineStage;
 
 /// An apply, and the Secrets that it owns: what clusterctl takes along.
 pub(super) struct Luggage {
-    apply: WorkspaceTemplateApply,
-    secrets: Vec<Secret>,
+    pub(super) apply: WorkspaceTemplateApply,
+    pub(super) secrets: Vec<Secret>,
 }
 
 impl Luggage {
     /// What clusterctl would take along, in which nothing may be missing.
-    async fn of(stage: &EngineStage, name: &str) -> Self {
+    pub(super) async fn of(stage: &EngineStage, name: &str) -> Self {
         Self::of_apply(stage, &format!("{name}-apply")).await
     }
 
@@ -52,7 +52,7 @@ impl Luggage {
     }
 
     /// Makes everything anew as clusterctl does it at the target: without status, with the new uid as the owner's.
-    async fn arrive(&self, stage: &EngineStage) {
+    pub(super) async fn arrive(&self, stage: &EngineStage) {
         let mut apply = fresh(self.apply.clone());
         apply.status = None;
         let made = stage.stage.applies().create(&PostParams::default(), &apply).await.unwrap();
@@ -67,7 +67,7 @@ impl Luggage {
 }
 
 /// clusterctl pauses the Cluster before it touches anything.
-async fn pause(stage: &EngineStage, name: &str) {
+pub(super) async fn pause(stage: &EngineStage, name: &str) {
     stage.change_apply("real", json!({ "metadata": { "annotations": { annotation::PAUSED: "" } } })).await;
     stage.condition(name, "Synced", "False", "is paused").await;
 }

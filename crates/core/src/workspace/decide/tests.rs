@@ -2,7 +2,7 @@ use capt_api::names::Reason;
 use rstest::rstest;
 
 use super::super::lock::Holder;
-use super::super::observed::{Active, Connection, Deleting, Ending};
+use super::super::observed::{Active, Connection, Deleting, Ending, Remains};
 use super::super::traces::Traces;
 use super::*;
 use crate::tie::ApplyKey;
@@ -40,7 +40,7 @@ fn unanswered() -> crate::apply::Blocked {
 #[case::asked(Observed::Asked { unanswered: unanswered(), due: Timestamp::MAX, now: Timestamp::UNIX_EPOCH }, Step::AwaitCrossplane { until: Timestamp::MAX })]
 #[case::frozen(Observed::Frozen(freeze()), Step::Freeze(freeze()))]
 #[case::abandoned(Observed::Abandoned(freeze()), Step::Abandon(freeze()))]
-#[case::left_behind(Observed::LeftBehind { freeze: freeze(), unstored: false }, Step::Drop(freeze()))]
+#[case::left_behind(left_behind(Remains::Nothing), Step::Drop(freeze()))]
 #[case::paused_after_an_apply(Observed::Unsettled { freeze: freeze(), publishes: true }, Step::Publish)]
 #[case::paused_with_an_apply_that_nobody_saw_end(Observed::Unsettled { freeze: freeze(), publishes: false }, Step::Settle(freeze()))]
 #[case::paused(Observed::Paused, Step::Pause)]
@@ -50,12 +50,25 @@ fn standing_comes_before_everything_else(#[case] seen: Observed, #[case] expecte
     assert_eq!(decide(&seen), expected);
 }
 
-#[test]
-fn what_is_left_behind_is_kept_while_a_state_of_it_is_nowhere_else() {
-    let step = decide(&Observed::LeftBehind { freeze: freeze(), unstored: true });
-    assert_eq!(reason(&step), Some(Reason::StatePushFailed));
-    let Step::Hold { blocked, .. } = step else { panic!("{step:?}") };
-    assert!(blocked.message.contains("errored.tfstate"), "{}", blocked.message);
+fn left_behind(remains: Remains) -> Observed {
+    Observed::LeftBehind { freeze: freeze(), remains, now: Timestamp::UNIX_EPOCH }
+}
+
+#[rstest]
+#[case::process(Remains::Process, Reason::StateLeftBehind, "still goes on here", true)]
+#[case::file(Remains::Unstored, Reason::StatePushFailed, "errored.tfstate", false)]
+#[case::secret(Remains::State("a/tfstate-x-capt".to_owned()), Reason::StateLeftBehind, "Secret `a/tfstate-x-capt`", false)]
+fn what_is_left_behind_is_kept_while_a_state_of_it_is_nowhere_else(
+    #[case] remains: Remains,
+    #[case] expected: Reason,
+    #[case] says: &str,
+    #[case] has_no_event: bool,
+) {
+    let step = decide(&left_behind(remains));
+    assert_eq!(reason(&step), Some(expected));
+    let Step::Hold { blocked, until } = step else { panic!("{step:?}") };
+    assert!(blocked.message.contains(says), "{}", blocked.message);
+    assert_eq!(until.is_some(), has_no_event);
 }
 
 #[test]
