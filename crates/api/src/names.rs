@@ -178,9 +178,9 @@ pub mod annotation {
     /// (`crossplane-destroys`). Where the state is, only Crossplane knows; in another cluster this counts like a state that is
     /// noted.
     pub const MADE_BY: &str = "capt.cluster.x-k8s.io/made-by";
-    /// On a network or control plane: that its apply had a state, and where (`uid/namespace/name`). An apply that is lost without
-    /// a destroy is made again with it, so that the state is missed and nothing is made a second time. The uid is the object's
-    /// own: on a copy it says nothing.
+    /// On a network or control plane: that its apply had a state, and where (`uid/namespace/name`), or that Crossplane has made
+    /// something for it (`uid/crossplane`). An apply that is lost without a destroy is made again with that, so that the state is
+    /// missed and nothing is made a second time. The uid is the object's own: on a copy it says nothing.
     pub const OWNED_STATE: &str = "capt.cluster.x-k8s.io/owned-state";
     /// On what the Terraform engine keeps of a Workspace: the Workspace's full name.
     pub const WORKSPACE: &str = "capt.cluster.x-k8s.io/workspace";

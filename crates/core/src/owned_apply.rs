@@ -11,7 +11,7 @@ use kube::Resource;
 use serde_json::{Value, json};
 
 use crate::digest::digest;
-use crate::owned_state;
+use crate::owned_state::{self, Made};
 use crate::standing::api_group;
 use crate::tie::label_value;
 
@@ -28,8 +28,8 @@ pub struct Owner {
     pub name: String,
     /// Its uid.
     pub uid: String,
-    /// The state that its apply had, as `namespace/name`.
-    pub state: Option<String>,
+    /// What was made for its apply.
+    pub made: Option<Made>,
 }
 
 impl Owner {
@@ -42,7 +42,7 @@ impl Owner {
             namespace: metadata.namespace.clone().unwrap_or_default(),
             name: metadata.name.clone().unwrap_or_default(),
             uid: metadata.uid.clone().unwrap_or_default(),
-            state: owned_state::remembered(metadata).map(ToOwned::to_owned),
+            made: owned_state::remembered(metadata),
         }
     }
 
@@ -102,7 +102,7 @@ pub struct Wanted {
 impl Wanted {
     /// The object that is applied: to `present`, or as a new one.
     ///
-    /// A new one knows of the state of the one that was lost. What is known of a state is repeated ever after, or it would be
+    /// A new one knows what was made for the one that was lost. What is known of that is repeated ever after, or it would be
     /// taken away; whoever noted something else meanwhile is not overruled.
     pub fn object(&self, owner: &Owner, present: Option<&WorkspaceTemplateApply>) -> Value {
         let mut labels = BTreeMap::from([(label::MANAGED_BY.to_owned(), MANAGED_BY_CAPT.to_owned())]);
@@ -121,17 +121,20 @@ impl Wanted {
             "spec": self.spec,
         });
         let metadata = &mut object["metadata"];
-        let state = match present {
-            None => owner.state.as_ref(),
+        match present {
+            None => {
+                if let Some((key, value)) = owner.made.as_ref().map(Made::annotation) {
+                    metadata["annotations"][key] = json!(value);
+                }
+            }
             Some(present) => {
                 metadata["uid"] = json!(present.metadata.uid);
-                present.metadata.annotations.as_ref().and_then(|all| all.get(annotation::STATE))
-            }
-        };
-        if let Some(state) = state {
-            metadata["annotations"][annotation::STATE] = json!(state);
-            if let Some(present) = present {
-                metadata["resourceVersion"] = json!(present.metadata.resource_version);
+                for (key, value) in present.metadata.annotations.iter().flatten() {
+                    if [annotation::STATE, annotation::MADE_BY].contains(&key.as_str()) {
+                        metadata["annotations"][key] = json!(value);
+                        metadata["resourceVersion"] = json!(present.metadata.resource_version);
+                    }
+                }
             }
         }
         object
@@ -182,7 +185,7 @@ mod tests {
             namespace: "a".to_owned(),
             name: "demo".to_owned(),
             uid: "1".to_owned(),
-            state: None,
+            made: None,
         }
     }
 
@@ -222,16 +225,26 @@ mod tests {
     #[test]
     fn an_apply_that_was_lost_is_made_again_with_its_state() {
         let wanted = wanted(&json!({}));
-        let remembering = Owner { state: Some("a/tfstate-demo-capt".to_owned()), ..owner() };
+        let remembering = Owner { made: Some(Made::State("a/tfstate-demo-capt".to_owned())), ..owner() };
         let object = wanted.object(&remembering, None);
         assert_eq!(object["metadata"]["annotations"][annotation::STATE], "a/tfstate-demo-capt");
         assert_eq!(wanted.object(&owner(), None)["metadata"]["annotations"].get(annotation::STATE), None);
     }
 
     #[test]
+    fn an_apply_that_was_lost_knows_what_crossplane_has_made_for_it_and_goes_on_knowing() {
+        let wanted = wanted(&json!({}));
+        let remembering = Owner { made: Some(Made::ByCrossplane), ..owner() };
+        let object = wanted.object(&remembering, None);
+        assert_eq!(object["metadata"]["annotations"][annotation::MADE_BY], "crossplane");
+        let again = wanted.object(&owner(), Some(&apply(object)));
+        assert_eq!(again["metadata"]["annotations"][annotation::MADE_BY], "crossplane");
+    }
+
+    #[test]
     fn what_an_apply_knows_of_its_state_stays_as_it_is() {
         let wanted = wanted(&json!({}));
-        let remembering = Owner { state: Some("a/before".to_owned()), ..owner() };
+        let remembering = Owner { made: Some(Made::State("a/before".to_owned())), ..owner() };
         let mut present = apply(wanted.object(&owner(), None));
         present.metadata.resource_version = Some("7".to_owned());
         let object = wanted.object(&remembering, Some(&present));

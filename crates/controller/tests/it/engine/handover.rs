@@ -330,6 +330,31 @@ async fn what_crossplane_has_made_is_moved_without_being_made_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_apply_that_is_lost_is_made_again_with_what_crossplane_has_made_for_it() {
+    use super::lost_applies::{annotate, put_network, remembers};
+    use super::moves::leave;
+    let site = Site::set().await;
+    let stage = &site.stage;
+    site.crossplane_is_there().await;
+    let name = put_network(stage).await;
+    site.crossplane_makes(&name).await;
+    remembers(stage, Some("crossplane")).await;
+
+    // clusterctl ends after it has deleted the apply, and before it deletes the network.
+    annotate(stage, json!({ annotation::PAUSED: "" })).await;
+    leave(&stage.stage.applies(), &name).await;
+    site.crossplane_says_paused(&name).await;
+    stage.gone(&name).await;
+    annotate(stage, json!({ annotation::PAUSED: null })).await;
+
+    assert!(is_born_paused(&site.asked(&name).await));
+    site.crossplane_puts_down(&name).await;
+    site.taken(&name).await;
+    stage.condition(&name, "Synced", "False", "on its own disk").await;
+    assert!(site.engine.take().is_empty(), "nothing is made a second time, and nothing destroyed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn crossplane_that_arrives_in_the_middle_of_a_run_is_kept_from_it() {
     let site = Site::set().await;
     let stage = &site.stage;

@@ -13,7 +13,7 @@ use super::moves::Luggage;
 use super::stage::EngineStage;
 
 /// A network that makes a file, and the name of its apply and its Workspace.
-async fn put_network(stage: &EngineStage) -> String {
+pub(super) async fn put_network(stage: &EngineStage) -> String {
     stage.stage.put_template("vpc", &touching(&stage.file("real"))).await;
     let cluster = stage.stage.unique("demo");
     let metadata = json!({ "name": "net", "labels": { label::CLUSTER_NAME: cluster } });
@@ -22,12 +22,12 @@ async fn put_network(stage: &EngineStage) -> String {
     format!("{cluster}-vpc")
 }
 
-async fn annotate(stage: &EngineStage, annotations: Value) {
+pub(super) async fn annotate(stage: &EngineStage, annotations: Value) {
     stage.stage.change::<CAPTCluster>("net", json!({ "metadata": { "annotations": annotations } })).await;
 }
 
-/// Waits until the network remembers where the state is, or that there is none.
-async fn remembers(stage: &EngineStage, expected: Option<&str>) {
+/// Waits until the network remembers where the state is, or whose it is, or that there is none.
+pub(super) async fn remembers(stage: &EngineStage, expected: Option<&str>) {
     let what = format!("the network to remember {expected:?}");
     watch_until(&what, &stage.stage.api::<CAPTCluster>(), "net", |network: &CAPTCluster| {
         let uid = network.uid().unwrap_or_default();
