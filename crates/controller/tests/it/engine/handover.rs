@@ -125,6 +125,15 @@ impl Site {
         self.handover(name, "taken").await
     }
 
+    /// Left behind by a move, and paused for Crossplane.
+    async fn frozen(&self, name: &str) -> Workspace {
+        watch_until(&format!("{name} to be frozen"), &self.workspaces(), name, |workspace| {
+            let keys = [annotation::FROZEN, annotation::CROSSPLANE_PAUSED];
+            keys.iter().all(|key| workspace.annotations().contains_key(*key))
+        })
+        .await
+    }
+
     async fn given(&self, name: &str) -> Workspace {
         watch_until(&format!("{name} to be Crossplane's"), &self.workspaces(), name, |workspace| {
             let noted = |key: &str| workspace.annotations().get(key).map(String::as_str);
@@ -308,13 +317,10 @@ async fn what_crossplane_has_made_is_moved_without_being_made_again() {
 
     // At the source nobody runs it any more, and once Crossplane has put it down it is removed without a destroy.
     leave(&applies, &apply).await;
-    watch_until(&format!("{name} to be frozen"), &site.workspaces(), &name, |workspace| {
-        let keys = [annotation::FROZEN, annotation::CROSSPLANE_PAUSED];
-        keys.iter().all(|key| workspace.annotations().contains_key(*key))
-    })
-    .await;
-    let frozen = site.workspaces().get(&name).await.unwrap();
-    assert!(frozen.metadata.deletion_timestamp.is_none(), "Crossplane has not put it down yet");
+    assert!(
+        site.frozen(&name).await.metadata.deletion_timestamp.is_none(),
+        "Crossplane has not put it down yet"
+    );
     site.crossplane_says_paused(&name).await;
     stage.gone(&name).await;
 
@@ -343,6 +349,7 @@ async fn an_apply_that_is_lost_is_made_again_with_what_crossplane_has_made_for_i
     // clusterctl ends after it has deleted the apply, and before it deletes the network.
     annotate(stage, json!({ annotation::PAUSED: "" })).await;
     leave(&stage.stage.applies(), &name).await;
+    site.frozen(&name).await;
     site.crossplane_says_paused(&name).await;
     stage.gone(&name).await;
     annotate(stage, json!({ annotation::PAUSED: null })).await;
