@@ -8,14 +8,16 @@ use capt_core::owned_apply::{Owner, Wanted};
 use capt_core::owned_state;
 use capt_core::standing::api_group;
 use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 use tracing::info;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::pause;
 use crate::store::Reader;
 use crate::write::{ONLY_IF_ABSENT, drop_past};
 
@@ -48,6 +50,25 @@ pub(crate) async fn write(
     info!(apply = name, created = present.is_none(), "wrote the apply");
     context.applies.remember(written);
     Ok(())
+}
+
+/// Whether a new apply must not be made for this object now: one may have been lost, and its Cluster is paused, which was not seen
+/// yet.
+pub(crate) async fn is_put_off(
+    owner: &ObjectMeta,
+    wanted: &Wanted,
+    context: &Context,
+) -> Result<bool, Error> {
+    let namespace = owner.namespace.as_deref().unwrap_or_default();
+    Ok(owned_state::is_noted(owner)
+        && pause::began_unseen(namespace, wanted.cluster.as_deref(), context).await?)
+}
+
+/// Puts into a patch of its owner what was made for an apply.
+pub(crate) fn remember_state(patch: &mut Value, state: Option<&str>) {
+    if let Some(state) = state {
+        patch["metadata"]["annotations"] = json!({ annotation::OWNED_STATE: state });
+    }
 }
 
 /// Asks for an apply's deletion, which ends when its infrastructure is gone.

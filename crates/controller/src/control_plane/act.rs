@@ -1,10 +1,9 @@
 //! Carries out what was decided about a control plane's apply. Every write can be repeated.
 
 use capt_api::CAPTControlPlane;
-use capt_api::names::{annotation, finalizer};
+use capt_api::names::finalizer;
 use capt_core::control_plane::decide::Step;
 use capt_core::owned_apply::Owner;
-use capt_core::owned_state;
 use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 
@@ -13,7 +12,7 @@ use super::observe::Seen;
 use crate::context::Context;
 use crate::error::Error;
 use crate::store::key_of;
-use crate::{owned_apply, pause, write};
+use crate::{owned_apply, write};
 
 /// What came of a step.
 pub(super) enum Done {
@@ -44,9 +43,7 @@ pub(super) async fn act(
         }
         Step::Write { wanted, create } => {
             let present = if *create { None } else { present(wanted, control_plane, context) };
-            let namespace = control_plane.namespace().unwrap_or_default();
-            let lost = *create && owned_state::is_noted(&control_plane.metadata);
-            if lost && pause::began_unseen(&namespace, wanted.cluster.as_deref(), context).await? {
+            if *create && owned_apply::is_put_off(&control_plane.metadata, wanted, context).await? {
                 return Ok(Done::Again);
             }
             owned_apply::write(wanted, &Owner::of(control_plane), present.as_ref(), context).await?;
@@ -91,9 +88,7 @@ async fn claim(
     let mut patch = write::header::<CAPTControlPlane>(&name);
     patch["metadata"]["uid"] = json!(control_plane.uid());
     hold(&mut patch, apply);
-    if let Some(state) = state {
-        patch["metadata"]["annotations"] = json!({ annotation::OWNED_STATE: state });
-    }
+    owned_apply::remember_state(&mut patch, state);
     let doing = format!("taking hold of CAPTControlPlane `{name}`");
     let claimed = write::apply(&control_planes(control_plane, context), &name, &patch, &doing).await?;
     context.control_planes.remember(claimed);

@@ -1,17 +1,16 @@
 //! Carries out what was decided about a network. Every write can be repeated.
 
-use capt_api::names::{annotation, finalizer};
+use capt_api::names::finalizer;
 use capt_api::{CAPTCluster, WorkspaceTemplateApply};
 use capt_core::network::decide::{Mode, Step};
 use capt_core::network::observed::Observed;
 use capt_core::owned_apply::{Owner, Wanted};
-use capt_core::owned_state;
 use kube::{Api, ResourceExt};
 use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::{owned_apply, pause, write};
+use crate::{owned_apply, write};
 
 /// What came of a step.
 pub(super) enum Done {
@@ -50,9 +49,8 @@ pub(super) async fn act(
             claim(network, apply, state.as_deref(), context).await.map(|()| Done::Again)
         }
         Step::Write { mode, wanted } => {
-            let namespace = network.namespace().unwrap_or_default();
-            let lost = *mode == Mode::Create && owned_state::is_noted(&network.metadata);
-            if lost && pause::began_unseen(&namespace, wanted.cluster.as_deref(), context).await? {
+            let creates = *mode == Mode::Create;
+            if creates && owned_apply::is_put_off(&network.metadata, wanted, context).await? {
                 return Ok(Done::Again);
             }
             write_apply(network, wanted, apply, context).await.map(|()| Done::Waited)
@@ -85,9 +83,7 @@ async fn claim(
     patch["metadata"]["uid"] = json!(network.uid());
     patch["metadata"]["finalizers"] = json!([finalizer::NETWORK]);
     patch["spec"] = json!({ "workspaceTemplateApplyName": apply });
-    if let Some(state) = state {
-        patch["metadata"]["annotations"] = json!({ annotation::OWNED_STATE: state });
-    }
+    owned_apply::remember_state(&mut patch, state);
     let doing = format!("noting WorkspaceTemplateApply `{apply}` on CAPTCluster `{name}`");
     let claimed = write::apply(&networks(network, context), &name, &patch, &doing).await?;
     context.networks.remember(claimed);

@@ -79,7 +79,7 @@ pub(super) async fn act(
         | Step::Pause
         | Step::Wait
         | Step::AwaitOthers(_) => nothing,
-        Step::Drop(freeze) => acting.drop_workspace(freeze).await,
+        Step::Drop(_) => acting.drop_workspace().await,
         Step::Settle(_) | Step::Hold { .. } | Step::AwaitLock { .. } => {
             acting.keep_logs().await;
             nothing

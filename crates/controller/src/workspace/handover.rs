@@ -1,6 +1,6 @@
 //! Workspaces that pass from Crossplane to CAPT, or back.
 
-use capt_api::names::{FREEZING_FIELD_MANAGER, annotation};
+use capt_api::names::annotation;
 use capt_api::{ProviderConfig, Workspace};
 use capt_core::apply::Blocked;
 use capt_core::name::is_object_name;
@@ -21,8 +21,8 @@ use super::record::Record;
 use super::{Terraform, state};
 use crate::context::Context;
 use crate::error::Error;
+use crate::freezing;
 use crate::index::{Dependency, Dependent, Notes};
-use crate::write;
 
 /// What decides whose turn it is, beside the Workspace.
 pub(super) struct Seat<'reconcile> {
@@ -104,21 +104,14 @@ pub(super) async fn pass(passing: Move, workspace: &Workspace, client: &Client) 
             None => return Ok(()),
         }
     }
-    let metadata = json!({
-        "uid": workspace.uid(),
-        "resourceVersion": version,
-        "annotations": passing.annotations(&workspace.metadata),
-    });
+    let (uid, annotations) = (workspace.uid(), passing.annotations(&workspace.metadata));
     let written = match passing {
-        Move::Pause | Move::Take => merge(&workspaces, &name, &json!({ "metadata": metadata }), &doing).await,
-        // An apply that comes back takes away what this manager has written, and nothing else.
-        Move::Freeze => {
-            let mut patch = write::header::<Workspace>(&name);
-            patch["metadata"] = metadata;
-            patch["metadata"]["name"] = json!(name);
-            let parameters = PatchParams::apply(FREEZING_FIELD_MANAGER).force();
-            workspaces.patch(&name, &parameters, &Patch::Apply(patch)).await.map_err(Error::api(doing))
+        Move::Pause | Move::Take => {
+            let metadata = json!({ "uid": uid, "resourceVersion": version, "annotations": annotations });
+            merge(&workspaces, &name, &json!({ "metadata": metadata }), &doing).await
         }
+        // An apply that comes back takes away what this manager has written, and nothing else.
+        Move::Freeze => freezing::write(&workspaces, &name, (uid, version), annotations, &doing).await,
     };
     Error::unless_gone(written)?;
     info!(workspace = name, step = ?passing, "noted who runs the Workspace");

@@ -117,12 +117,22 @@ async fn claim(apply: &WorkspaceTemplateApply, record: &Record, context: &Contex
 /// Notes what Crossplane has made. Not by server-side apply: after a move the note is somebody else's, and an apply could not
 /// take it away.
 async fn note_made(apply: &WorkspaceTemplateApply, note: Note, context: &Context) -> Result<(), Error> {
-    let patch = json!({ "metadata": { "uid": apply.uid(), "annotations": note.annotations() } });
     let doing =
         format!("noting on WorkspaceTemplateApply `{}` what Crossplane has made", ApplyKey::of(apply));
+    annotate(apply, &json!(note.annotations()), &doing, context).await
+}
+
+/// Merges annotations into those of the apply, whoever wrote them.
+async fn annotate(
+    apply: &WorkspaceTemplateApply,
+    annotations: &Value,
+    doing: &str,
+    context: &Context,
+) -> Result<(), Error> {
+    let patch = json!({ "metadata": { "uid": apply.uid(), "annotations": annotations } });
     let api = applies(apply, context);
-    let noted = api.patch(&apply.name_any(), &PatchParams::default(), &Patch::Merge(patch)).await;
-    context.applies.remember(noted.map_err(Error::api(doing))?);
+    let patched = api.patch(&apply.name_any(), &PatchParams::default(), &Patch::Merge(patch)).await;
+    context.applies.remember(patched.map_err(Error::api(doing))?);
     Ok(())
 }
 
@@ -195,18 +205,11 @@ async fn drop_approval(apply: &WorkspaceTemplateApply, context: &Context) -> Res
     if !annotations.contains_key(annotation::STATE) || !annotations.contains_key(annotation::APPROVE_PLAN) {
         return Ok(());
     }
-    let patch =
-        json!({ "metadata": { "uid": apply.uid(), "annotations": { annotation::APPROVE_PLAN: null } } });
     let doing = format!(
         "taking the approval of an earlier plan off WorkspaceTemplateApply `{}`",
         ApplyKey::of(apply)
     );
-    let patched = applies(apply, context)
-        .patch(&apply.name_any(), &PatchParams::default(), &Patch::Merge(patch))
-        .await
-        .map_err(Error::api(doing))?;
-    context.applies.remember(patched);
-    Ok(())
+    annotate(apply, &json!({ annotation::APPROVE_PLAN: null }), &doing, context).await
 }
 
 /// The metadata of the Workspace that a write depends on: where it rests on a spec that was read, and where something on it says

@@ -190,9 +190,7 @@ impl Move {
         let handover = match self {
             Self::Pause => PAUSING,
             Self::Take => TAKEN,
-            Self::Freeze => {
-                return json!({ annotation::CROSSPLANE_PAUSED: "true", annotation::FROZEN: "true" });
-            }
+            Self::Freeze => return frozen(),
         };
         let mut annotations = Map::new();
         annotations.insert(annotation::HANDOVER.to_owned(), json!(handover));
@@ -203,6 +201,11 @@ impl Move {
         }
         Value::Object(annotations)
     }
+}
+
+/// The annotations of a Workspace that belongs to another cluster now.
+pub fn frozen() -> Value {
+    json!({ annotation::CROSSPLANE_PAUSED: "true", annotation::FROZEN: "true" })
 }
 
 /// The annotations that leave the Workspace to Crossplane, in one go. That it is Crossplane's stays written: a manager that runs

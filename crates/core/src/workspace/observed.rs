@@ -66,6 +66,8 @@ pub enum Observed {
 pub enum Remains {
     /// Nothing that its apply has not taken along.
     Nothing,
+    /// A state with nothing in it: a run that found its own moved away has made it.
+    EmptyState,
     /// A process that an earlier manager began, as far as this machine knows.
     Process,
     /// A state that could not be stored, in its working directory.

@@ -82,20 +82,23 @@ fn quoted(text: &str) -> String {
 
 /// The kind of backend that init found; none where the state would be a file beside the module.
 pub(crate) fn initialised_kind(workdir: &Workdir) -> Option<String> {
+    initialised(workdir).map(|(kind, _)| kind)
+}
+
+/// The kind of backend that init found, and its settings.
+fn initialised(workdir: &Workdir) -> Option<(String, Value)> {
     let settings = fs::read(workdir.data().join("terraform.tfstate")).ok()?;
-    let parsed: Value = serde_json::from_slice(&settings).ok()?;
-    parsed["backend"]["type"].as_str().filter(|kind| !kind.is_empty()).map(str::to_owned)
+    let mut parsed: Value = serde_json::from_slice(&settings).ok()?;
+    let kind = parsed["backend"]["type"].as_str().filter(|kind| !kind.is_empty())?.to_owned();
+    Some((kind, parsed["backend"]["config"].take()))
 }
 
 /// Names the backend that init found and where it keeps the state, as `declared:<digest>`; nothing where that is not known.
 ///
 /// Credentials are not in it: they change, and the state stays where it is.
 pub(crate) fn declared_name(workdir: &Workdir) -> Option<String> {
-    let settings = fs::read(workdir.data().join("terraform.tfstate")).ok()?;
-    let parsed: Value = serde_json::from_slice(&settings).ok()?;
-    let backend = &parsed["backend"];
-    let kind = backend["type"].as_str().filter(|kind| !kind.is_empty())?;
-    let place: BTreeMap<&String, Value> = backend["config"]
+    let (kind, settings) = initialised(workdir)?;
+    let place: BTreeMap<&String, Value> = settings
         .as_object()?
         .iter()
         .filter(|(name, value)| !is_unset(value) && !is_credential(name))

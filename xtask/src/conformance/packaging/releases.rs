@@ -146,8 +146,8 @@ async fn remove_all_crds(client: &Client) -> anyhow::Result<()> {
         answers(client, &crd).await?;
         crds.delete(&name, &DeleteParams::default()).await?;
         until(SOON, async || {
-            let left = crds.get_opt(&name).await?.and_then(|crd| crd.status);
-            Ok(left.map_or(Ok(()), |left| Err(format!("{name} does not go: {:?}", left.conditions))))
+            let left = crds.get_opt(&name).await?;
+            Ok(left.map_or(Ok(()), |left| Err(format!("{name} does not go: {:?}", left.status))))
         })
         .await?;
     }

@@ -3,6 +3,7 @@
 use capt_api::Workspace;
 use capt_api::names::{Reason, annotation, finalizer};
 use capt_core::apply::Blocked;
+use capt_core::workspace::observed::{Observed, Remains};
 use capt_core::workspace::standing::Freeze;
 use capt_core::workspace::status::Effect;
 use kube::{Api, ResourceExt};
@@ -116,9 +117,8 @@ impl Acting<'_> {
     ///
     /// It is frozen before, so that nothing is destroyed when its apply comes back while it goes. One that its apply has taken up
     /// again in between is not the one that was frozen, and stays.
-    pub(super) async fn drop_workspace(&self, freeze: &Freeze) -> Result<Done, Error> {
-        if matches!(freeze, Freeze::ApplyMoved(_)) {
-            // A run that found its state moved away has made one with nothing in it.
+    pub(super) async fn drop_workspace(&self) -> Result<Done, Error> {
+        if matches!(self.seen.observed, Observed::LeftBehind { remains: Remains::EmptyState, .. }) {
             state::discard_empty(&self.context.client, self.place).await?;
         }
         let name = &self.place.workspace;

@@ -77,8 +77,7 @@ async fn remains(
     notes.on(Dependency::Secret(Name::new(namespace, &secret)));
     Ok(match state::look(&context.client, place).await?.state {
         State::Present { empty: false } => Remains::State(format!("{namespace}/{secret}")),
-        State::Present { empty: true } | State::Absent | State::Elsewhere | State::NotOurs { .. } => {
-            Remains::Nothing
-        }
+        State::Present { empty: true } => Remains::EmptyState,
+        State::Absent | State::Elsewhere | State::NotOurs { .. } => Remains::Nothing,
     })
 }

@@ -134,6 +134,15 @@ impl Site {
         .await
     }
 
+    /// A Workspace that is made again is CAPT's from its first moment, and nothing is made before somebody has looked.
+    async fn is_looked_for_and_not_made_again(&self, name: &str) {
+        assert!(is_born_paused(&self.asked(name).await));
+        self.crossplane_puts_down(name).await;
+        self.taken(name).await;
+        self.stage.condition(name, "Synced", "False", "on its own disk").await;
+        assert!(self.engine.take().is_empty(), "nothing is made a second time, and nothing destroyed");
+    }
+
     async fn given(&self, name: &str) -> Workspace {
         watch_until(&format!("{name} to be Crossplane's"), &self.workspaces(), name, |workspace| {
             let noted = |key: &str| workspace.annotations().get(key).map(String::as_str);
@@ -324,15 +333,11 @@ async fn what_crossplane_has_made_is_moved_without_being_made_again() {
     site.crossplane_says_paused(&name).await;
     stage.gone(&name).await;
 
-    // At the target it is CAPT's from its first moment, and nothing is made before somebody has looked.
+    // At the target.
     let mut arrived = fresh(noted);
     arrived.status = None;
     applies.create(&PostParams::default(), &arrived).await.unwrap();
-    assert!(is_born_paused(&site.asked(&name).await));
-    site.crossplane_puts_down(&name).await;
-    site.taken(&name).await;
-    stage.condition(&name, "Synced", "False", "on its own disk").await;
-    assert!(site.engine.take().is_empty(), "nothing is made a second time, and nothing destroyed");
+    site.is_looked_for_and_not_made_again(&name).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -354,11 +359,7 @@ async fn an_apply_that_is_lost_is_made_again_with_what_crossplane_has_made_for_i
     stage.gone(&name).await;
     annotate(stage, json!({ annotation::PAUSED: null })).await;
 
-    assert!(is_born_paused(&site.asked(&name).await));
-    site.crossplane_puts_down(&name).await;
-    site.taken(&name).await;
-    stage.condition(&name, "Synced", "False", "on its own disk").await;
-    assert!(site.engine.take().is_empty(), "nothing is made a second time, and nothing destroyed");
+    site.is_looked_for_and_not_made_again(&name).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,7 +1,7 @@
 //! `clusterctl move`, played on one API server: what it does at the source, and what it makes at the target.
 
-use capt_api::WorkspaceTemplateApply;
 use capt_api::names::{annotation, finalizer};
+use capt_api::{Workspace, WorkspaceTemplateApply};
 use capt_terraform::Operation;
 use capt_testkit::{eventually, watch_until};
 use k8s_openapi::NamespaceResourceScope;
@@ -130,8 +130,8 @@ async fn everything_that_is_kept_goes_along_and_is_taken_up_with_an_empty_plan()
     assert!(!arrived.apply.annotations().contains_key(annotation::APPROVE_PLAN), "it was approved there");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_manager_that_was_away_leaves_what_was_moved_frozen_and_takes_it_up_again() {
+/// A Workspace as it was when its manager stopped, and all that was taken away from the source since.
+async fn moved_while_nobody_ran() -> (EngineStage, Luggage, Workspace) {
     let mut stage = EngineStage::without_manager().await;
     stage.start_manager().await;
     let name = stage.put("real", &touching(&stage.file("real")), json!({})).await;
@@ -139,6 +139,13 @@ async fn a_manager_that_was_away_leaves_what_was_moved_frozen_and_takes_it_up_ag
     stage.stop_manager().await;
     let luggage = Luggage::of(&stage, &name).await;
     luggage.leave(&stage).await;
+    (stage, luggage, before)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_manager_that_was_away_leaves_what_was_moved_frozen_and_takes_it_up_again() {
+    let (mut stage, luggage, before) = moved_while_nobody_ran().await;
+    let name = before.name_any();
 
     let engine = stage.start_recorded().await;
     let told = stage
@@ -156,19 +163,14 @@ async fn a_manager_that_was_away_leaves_what_was_moved_frozen_and_takes_it_up_ag
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_left_behind_and_deleted_is_not_destroyed_when_its_apply_comes_back() {
-    let mut stage = EngineStage::without_manager().await;
-    stage.start_manager().await;
-    let name = stage.put("real", &touching(&stage.file("real")), json!({})).await;
-    let before = stage.ready(&name).await;
-    stage.stop_manager().await;
-    let luggage = Luggage::of(&stage, &name).await;
-    luggage.leave(&stage).await;
+    let (mut stage, luggage, before) = moved_while_nobody_ran().await;
+    let name = before.name_any();
     // It hangs, since nobody is there to let go of it.
     stage.stage.workspaces().delete(&name, &DeleteParams::default()).await.unwrap();
     luggage.arrive(&stage).await;
 
     let engine = stage.start_recorded().await;
-    let made_again = |workspace: &capt_api::Workspace| workspace.uid() != before.uid();
+    let made_again = |workspace: &Workspace| workspace.uid() != before.uid();
     watch_until("the Workspace to be made again", &stage.stage.workspaces(), &name, made_again).await;
     stage.ready(&name).await;
     assert_eq!(engine.take(), [Operation::Plan, Operation::Outputs]);

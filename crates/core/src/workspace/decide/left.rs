@@ -15,7 +15,7 @@ const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(10);
 /// What to do with it.
 pub(super) fn let_go(freeze: &Freeze, remains: &Remains, now: Timestamp) -> Step {
     let (blocked, until) = match remains {
-        Remains::Nothing => return Step::Drop(freeze.clone()),
+        Remains::Nothing | Remains::EmptyState => return Step::Drop(freeze.clone()),
         Remains::Process => (working(freeze), now.checked_add(LOOK_AGAIN).ok()),
         Remains::Unstored => (unstored(freeze), None),
         Remains::State(secret) => (state(freeze, secret), None),

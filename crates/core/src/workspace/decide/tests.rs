@@ -41,6 +41,7 @@ fn unanswered() -> crate::apply::Blocked {
 #[case::frozen(Observed::Frozen(freeze()), Step::Freeze(freeze()))]
 #[case::abandoned(Observed::Abandoned(freeze()), Step::Abandon(freeze()))]
 #[case::left_behind(left_behind(Remains::Nothing), Step::Drop(freeze()))]
+#[case::left_behind_with_an_empty_state(left_behind(Remains::EmptyState), Step::Drop(freeze()))]
 #[case::paused_after_an_apply(Observed::Unsettled { freeze: freeze(), publishes: true }, Step::Publish)]
 #[case::paused_with_an_apply_that_nobody_saw_end(Observed::Unsettled { freeze: freeze(), publishes: false }, Step::Settle(freeze()))]
 #[case::paused(Observed::Paused, Step::Pause)]

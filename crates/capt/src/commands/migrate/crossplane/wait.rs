@@ -34,10 +34,12 @@ pub(super) async fn wait(
     let Some(workspace) = found else {
         return Ok((Outcome::Done, Some("it was deleted meanwhile".to_owned())));
     };
-    let told = synced(&workspace).and_then(|told| told.message.clone()).filter(|text| !text.is_empty());
+    let told = synced(workspace.status.as_ref())
+        .and_then(|told| told.message.clone())
+        .filter(|text| !text.is_empty());
     Ok(match (errand.way, handover(&workspace.metadata)) {
         (Way::ToCapt, _) => {
-            let settled = synced(&workspace).is_some_and(|told| told.status == "True");
+            let settled = synced(workspace.status.as_ref()).is_some_and(|told| told.status == "True");
             (if settled { Outcome::Done } else { Outcome::Waiting }, told.filter(|_| !settled))
         }
         (Way::ToCrossplane, None) => (Outcome::Done, None),
@@ -45,15 +47,15 @@ pub(super) async fn wait(
     })
 }
 
-fn synced(workspace: &Workspace) -> Option<&WorkspaceCondition> {
-    workspace.status.as_ref()?.conditions.iter().find(|told| told.type_ == condition::SYNCED)
+fn synced(status: Option<&WorkspaceStatus>) -> Option<&WorkspaceCondition> {
+    status?.conditions.iter().find(|told| told.type_ == condition::SYNCED)
 }
 
 /// Whether CAPT has it and has said how it finds it. What Crossplane said last is there until then: where it was stopped before it
 /// could say that it has put the Workspace down, that is what was there when this began.
 fn is_taken(workspace: &Workspace, before: Option<&WorkspaceStatus>) -> bool {
     let status = workspace.status.as_ref();
-    let told = synced(workspace).is_some_and(|told| !is_acknowledgement(told));
+    let told = synced(status).is_some_and(|told| !is_acknowledgement(told));
     // Crossplane's kind does not have this: whoever has it was CAPT's before, and nothing changes.
     let is_ours = status.is_some_and(|status| status.engine.is_some());
     let is_new = own_word(status) != own_word(before);
@@ -62,16 +64,14 @@ fn is_taken(workspace: &Workspace, before: Option<&WorkspaceStatus>) -> bool {
 
 /// What CAPT changes of a status when it has looked: its word, which generation that is about, and Crossplane's mark.
 fn own_word(status: Option<&WorkspaceStatus>) -> (Option<&WorkspaceCondition>, Option<i64>, Option<&String>) {
-    let word =
-        status.and_then(|status| status.conditions.iter().find(|told| told.type_ == condition::SYNCED));
     let generation = status.and_then(|status| status.observed_generation);
     let mark = status.and_then(|status| status.at_provider.as_ref()?.checksum.as_ref());
-    (word, generation, mark)
+    (synced(status), generation, mark)
 }
 
 /// Whether CAPT has let go of it, or says that it does not.
 fn is_given(workspace: &Workspace) -> bool {
-    let refused = synced(workspace).and_then(|told| told.message.as_deref());
+    let refused = synced(workspace.status.as_ref()).and_then(|told| told.message.as_deref());
     handover(&workspace.metadata).is_none()
         || refused.is_some_and(|text| text.contains("not handed back to Crossplane"))
 }
@@ -79,7 +79,8 @@ fn is_given(workspace: &Workspace) -> bool {
 fn late(errand: &Errand, name: &str, found: Option<&Workspace>) -> String {
     let seconds = errand.which.timeout.as_secs();
     let progress = found.and_then(|workspace| handover(&workspace.metadata));
-    let told = found.and_then(synced).and_then(|told| told.message.clone()).unwrap_or_default();
+    let told = synced(found.and_then(|workspace| workspace.status.as_ref()));
+    let told = told.and_then(|told| told.message.clone()).unwrap_or_default();
     let why = match (errand.way, progress) {
         (Way::ToCapt, None) => "no manager has begun with it: see whether one runs with `--engine auto`",
         (Way::ToCapt, Some(Handover::Pausing)) => {
