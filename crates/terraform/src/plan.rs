@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use read::read;
+pub(crate) use read::{nothing, read};
 
 /// Names what a plan would do. The same changes have the same hash, however often they are planned.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -40,10 +40,16 @@ pub struct Plan {
     pub hash: PlanHash,
     /// Whether it destroys everything.
     pub destroy: bool,
-    /// Changes to resources, by address. Empty together with `outputs` means that there is nothing to do.
+    /// Whether applying it changes anything, the state included: Terraform's own verdict.
+    #[serde(default = "applicable")]
+    pub applicable: bool,
+    /// Changes to resources, by address.
     pub changes: Vec<Change>,
     /// Changes to outputs.
     pub outputs: Vec<OutputChange>,
+    /// What else Terraform says of it, for example deferred changes, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
     /// Resources that somebody changed outside of Terraform.
     pub drift: Vec<String>,
     /// What Terraform warned of.
@@ -57,7 +63,15 @@ pub struct Plan {
 impl Plan {
     /// Whether applying it would change nothing.
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty() && self.outputs.is_empty()
+        !self.applicable
+    }
+
+    /// Whether applying it would change outputs and nothing else. Such a plan may come back after every apply, as that of
+    /// `timestamp()` does. What is only read changes nothing but outputs.
+    pub fn changes_outputs_alone(&self) -> bool {
+        let reads = self.changes.iter().all(|change| change.action == Action::Read);
+        let any = !self.changes.is_empty() || !self.outputs.is_empty();
+        self.applicable && any && reads && self.others.is_empty()
     }
 
     /// How many resources it would treat in this way.
@@ -71,22 +85,26 @@ impl Plan {
     }
 }
 
-/// For example `2 to add, 0 to change, 1 to replace, 0 to destroy`, then a line for each change.
+/// What a plan of an earlier version says, which was kept only where it changes something.
+fn applicable() -> bool {
+    true
+}
+
+/// For example `2 to add, 0 to change, 1 to replace, 0 to destroy, 1 to move`, then a line for each change.
 impl fmt::Display for Plan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "{} to add, {} to change, {} to replace, {} to destroy",
-            self.count(Action::Create),
-            self.count(Action::Update),
-            self.count(Action::Replace),
-            self.count(Action::Delete)
-        )?;
+        let counts = Action::ALL.into_iter().map(|action| (action, self.count(action)));
+        let mut separator = "";
+        for (action, count) in counts.filter(|(action, count)| action.is_always_counted() || *count > 0) {
+            let Some(word) = action.infinitive() else { continue };
+            write!(formatter, "{separator}{count} to {word}")?;
+            separator = ", ";
+        }
+        if self.changes_outputs_alone() {
+            write!(formatter, ", {} of outputs", counted(self.outputs.len(), "change"))?;
+        }
         for change in &self.changes {
-            write!(formatter, "\n{:>8} {}", change.action.word(), change.address)?;
-            if let Some(reason) = &change.reason {
-                write!(formatter, " ({reason})")?;
-            }
+            write!(formatter, "\n{:>8} {}{}", change.action.word(), change.address, change.remark())?;
             for attribute in &change.attributes {
                 write!(
                     formatter,
@@ -98,8 +116,15 @@ impl fmt::Display for Plan {
         for output in &self.outputs {
             write!(formatter, "\n{:>8} output {}", output.action.word(), output.name)?;
         }
+        for other in &self.others {
+            write!(formatter, "\n    also {other}")?;
+        }
         Ok(())
     }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What happens to a resource.
@@ -118,10 +143,30 @@ pub enum Action {
     Read,
     /// It is dropped from the state and stays as it is.
     Forget,
+    /// It is taken into the state as it is.
+    Import,
+    /// It gets another address in the state and stays as it is.
+    Move,
+    /// Something that this version of CAPT does not know.
+    Unknown,
 }
 
 impl Action {
-    fn word(self) -> &'static str {
+    /// All of them, in the order in which a summary counts them.
+    pub const ALL: [Self; 9] = [
+        Self::Create,
+        Self::Update,
+        Self::Replace,
+        Self::Delete,
+        Self::Import,
+        Self::Move,
+        Self::Forget,
+        Self::Read,
+        Self::Unknown,
+    ];
+
+    /// For a line of its own.
+    pub fn word(self) -> &'static str {
         match self {
             Self::Create => "create",
             Self::Update => "update",
@@ -129,14 +174,39 @@ impl Action {
             Self::Delete => "destroy",
             Self::Read => "read",
             Self::Forget => "forget",
+            Self::Import => "import",
+            Self::Move => "move",
+            Self::Unknown => "other",
+        }
+    }
+
+    /// For a summary; none where it is not counted there.
+    fn infinitive(self) -> Option<&'static str> {
+        match self {
+            Self::Create => Some("add"),
+            Self::Update => Some("change"),
+            Self::Replace => Some("replace"),
+            Self::Delete => Some("destroy"),
+            Self::Import => Some("import"),
+            Self::Move => Some("move"),
+            Self::Forget => Some("forget"),
+            Self::Unknown => Some("treat in a way that CAPT does not know"),
+            Self::Read => None,
+        }
+    }
+
+    fn is_always_counted(self) -> bool {
+        match self {
+            Self::Create | Self::Update | Self::Replace | Self::Delete => true,
+            Self::Read | Self::Forget | Self::Import | Self::Move | Self::Unknown => false,
         }
     }
 
     fn steps(self) -> u64 {
         match self {
-            Self::Create | Self::Update | Self::Delete | Self::Read => 1,
+            Self::Create | Self::Update | Self::Delete | Self::Read | Self::Unknown => 1,
             Self::Replace => 2,
-            Self::Forget => 0,
+            Self::Forget | Self::Import | Self::Move => 0,
         }
     }
 }
@@ -151,8 +221,31 @@ pub struct Change {
     /// Why, in Terraform's words, for example `replace_because_cannot_update`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The address that it has in the state until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<String>,
+    /// What it is imported by, for example its identifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<String>,
     /// Which of its attributes change.
     pub attributes: Vec<AttributeChange>,
+}
+
+impl Change {
+    /// What a line says of it behind its address; nothing where action and address say it all.
+    pub fn remark(&self) -> String {
+        let moved = self.moved_from.as_ref().map(|from| match self.action {
+            Action::Move => format!("from {from}"),
+            _ => format!("moved from {from}"),
+        });
+        let imported = self.imported.as_ref().map(|by| match self.action {
+            Action::Import => by.clone(),
+            _ => format!("imported, {by}"),
+        });
+        let reason = self.reason.as_ref().map(|reason| reason.replace('_', " "));
+        let remarks: Vec<String> = [reason, moved, imported].into_iter().flatten().collect();
+        if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join("; ")) }
+    }
 }
 
 /// How an attribute changes. Sensitive values are not in it.

@@ -227,13 +227,18 @@ pub fn plan(changes: &[(&str, Action)]) -> Plan {
         address: (*address).to_owned(),
         action: *action,
         reason: None,
+        moved_from: None,
+        imported: None,
         attributes: Vec::new(),
     });
+    let changes: Vec<Change> = changes.collect();
     Plan {
         hash: PlanHash::from_text(digest),
         destroy: false,
-        changes: changes.collect(),
+        applicable: !changes.is_empty(),
+        changes,
         outputs: Vec::new(),
+        others: Vec::new(),
         drift: Vec::new(),
         warnings: Vec::new(),
         elsewhere: None,

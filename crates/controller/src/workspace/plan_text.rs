@@ -145,13 +145,17 @@ mod tests {
             address: format!("terraform_data.größe[{index}]"),
             action: Action::Create,
             reason: None,
+            moved_from: None,
+            imported: None,
             attributes: Vec::new(),
         };
         Plan {
             hash: PlanHash::from_text(hash),
             destroy: false,
+            applicable: true,
             changes: (0..changes).map(change).collect(),
             outputs: Vec::new(),
+            others: Vec::new(),
             drift: Vec::new(),
             warnings: Vec::new(),
             elsewhere: None,

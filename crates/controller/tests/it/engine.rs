@@ -17,4 +17,5 @@ pub(crate) mod modules;
 pub(crate) mod moves;
 mod recording;
 pub(crate) mod stage;
+mod state_only;
 mod survival;

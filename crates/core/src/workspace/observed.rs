@@ -317,8 +317,8 @@ pub struct Planned {
     pub summary: String,
     /// What it would do to each resource.
     pub changes: Vec<PlannedChange>,
-    /// Whether outputs would change.
-    pub outputs_change: bool,
+    /// What applying it changes.
+    pub effect: Effect,
     /// The backend that keeps the state, where it is not CAPT's choice.
     pub elsewhere: Option<String>,
 }
@@ -326,8 +326,19 @@ pub struct Planned {
 impl Planned {
     /// Whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty() && !self.outputs_change
+        self.effect == Effect::Nothing
     }
+}
+
+/// What applying a plan changes: Terraform's own verdict, whether or not CAPT can name each change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    Nothing,
+    /// Outputs and nothing else. Such a plan may come back after every apply, as that of `timestamp()` does.
+    OutputsAlone,
+    /// Resources, or what the state says of them.
+    Resources,
 }
 
 /// What a plan would do to one resource.
@@ -354,6 +365,12 @@ pub enum PlannedAction {
     Read,
     /// It is dropped from the state and stays as it is.
     Forget,
+    /// It is taken into the state as it is.
+    Import,
+    /// It gets another address in the state and stays as it is.
+    Move,
+    /// Something that this version of CAPT does not know.
+    Unknown,
 }
 
 /// A run that failed.

@@ -45,10 +45,14 @@ impl Protection {
     /// The addresses of protected resources that a plan destroys or replaces.
     pub fn hurt_by<'plan>(&self, plan: &'plan Planned) -> Vec<&'plan str> {
         let hurts = |action| match action {
-            PlannedAction::Replace | PlannedAction::Delete => true,
-            PlannedAction::Create | PlannedAction::Update | PlannedAction::Read | PlannedAction::Forget => {
-                false
-            }
+            // What CAPT does not know may destroy.
+            PlannedAction::Replace | PlannedAction::Delete | PlannedAction::Unknown => true,
+            PlannedAction::Create
+            | PlannedAction::Update
+            | PlannedAction::Read
+            | PlannedAction::Forget
+            | PlannedAction::Import
+            | PlannedAction::Move => false,
         };
         plan.changes
             .iter()
@@ -98,7 +102,7 @@ fn resource_type(address: &str) -> &str {
 mod tests {
     use rstest::rstest;
 
-    use super::super::observed::PlannedChange;
+    use super::super::observed::{Effect, PlannedChange};
     use super::*;
 
     fn plan(address: &str, action: PlannedAction) -> Planned {
@@ -107,7 +111,7 @@ mod tests {
             destroy: false,
             summary: String::new(),
             changes: vec![PlannedChange { address: address.to_owned(), action }],
-            outputs_change: false,
+            effect: Effect::Resources,
             elsewhere: None,
         }
     }
@@ -132,6 +136,7 @@ mod tests {
         let protection = Protection::new(named.iter().copied());
         assert_eq!(!protection.hurt_by(&plan(address, PlannedAction::Replace)).is_empty(), expected);
         assert_eq!(!protection.hurt_by(&plan(address, PlannedAction::Delete)).is_empty(), expected);
+        assert_eq!(!protection.hurt_by(&plan(address, PlannedAction::Unknown)).is_empty(), expected);
         assert!(protection.hurt_by(&plan(address, PlannedAction::Update)).is_empty());
     }
 

@@ -171,8 +171,7 @@ impl Session<'_> {
         let unreadable = |source| Error::Unreadable { verb: Verb::Show, source };
         if code == 0 {
             private::remove(&path).map_err(Error::file(&path))?;
-            let nothing = plan::read("{}", destroy, &self.redactor).map_err(unreadable)?;
-            return Ok(Plan { warnings, elsewhere, ..nothing });
+            return Ok(Plan { warnings, elsewhere, ..plan::nothing(destroy) });
         }
         let shown = self.printed(self.plain(Verb::Show, &["show", "-json", &path.to_string_lossy()])).await?;
         let redactor = self.redactor.clone();

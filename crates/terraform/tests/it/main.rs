@@ -15,5 +15,6 @@ mod scripted;
 mod server;
 mod sources;
 mod state;
+mod state_only;
 mod survival;
 mod sweep;

@@ -47,6 +47,18 @@ pub(crate) struct PlanView {
     change: usize,
     /// Resources that are destroyed, those that are replaced among them.
     destroy: usize,
+    /// Resources that are taken into the state as they are.
+    #[serde(skip_serializing_if = "is_zero")]
+    import: usize,
+    /// Resources that only get another address.
+    #[serde(rename = "move", skip_serializing_if = "is_zero")]
+    moved: usize,
+    /// Resources that are dropped from the state and stay.
+    #[serde(skip_serializing_if = "is_zero")]
+    forget: usize,
+    /// Whether applying the plan changes anything.
+    #[serde(skip)]
+    changes: bool,
     #[serde(flatten)]
     plan: Option<PlanTree>,
     /// The plan in CAPT's words, where it is too long to be told otherwise.
@@ -59,9 +71,17 @@ pub(crate) struct PlanView {
 struct PlanTree {
     changes: Vec<Change>,
     outputs: Vec<capt_terraform::OutputChange>,
+    /// What else Terraform says of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    others: Vec<String>,
     /// Resources that somebody changed outside of Terraform.
     drift: Vec<String>,
     warnings: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl PlanView {
@@ -73,6 +93,11 @@ impl PlanView {
     fn of(workspace: String, apply: Option<String>, source: Source, message: &str, shown: Shown) -> Self {
         let Shown { hash, text, plan } = shown;
         let count = |action| plan.as_ref().map_or(0, |plan| plan.count(action));
+        let any = |holds: fn(&Change) -> bool| {
+            plan.as_ref().map_or(0, |plan| plan.changes.iter().filter(|change| holds(change)).count())
+        };
+        let imported = any(|change| change.imported.is_some());
+        let moved = any(|change| change.moved_from.is_some());
         let (replaced, text) = (count(Action::Replace), plan.is_none().then_some(text));
         Self {
             workspace,
@@ -83,6 +108,10 @@ impl PlanView {
             add: count(Action::Create) + replaced,
             change: count(Action::Update),
             destroy: count(Action::Delete) + replaced,
+            import: imported,
+            moved,
+            forget: count(Action::Forget),
+            changes: plan.as_ref().is_none_or(|plan| !plan.is_empty()),
             plan: plan.map(PlanTree::of),
             text,
         }
@@ -90,8 +119,7 @@ impl PlanView {
 
     /// Whether something would change.
     pub(crate) fn changes(&self) -> bool {
-        let is_empty = |plan: &PlanTree| plan.changes.is_empty() && plan.outputs.is_empty();
-        self.plan.as_ref().is_none_or(|plan| !is_empty(plan))
+        self.changes
     }
 
     /// The same for people.
@@ -126,8 +154,12 @@ impl PlanView {
             (Some(plan), _) => {
                 plan.write(&mut text);
                 if self.changes() {
-                    let Self { add, change, destroy, .. } = self;
+                    let Self { add, change, destroy, import, moved, forget, .. } = self;
                     let _ = write!(text, "\nPlan: {add} to add, {change} to change, {destroy} to destroy");
+                    let others = [(import, "import"), (moved, "move"), (forget, "forget")];
+                    for (count, word) in others.into_iter().filter(|(count, _)| **count > 0) {
+                        let _ = write!(text, ", {count} to {word}");
+                    }
                 } else {
                     text.push_str("\nNothing to change: the infrastructure is as it should be");
                 }
@@ -149,7 +181,17 @@ fn reason(message: &str) -> &str {
 
 impl PlanTree {
     fn of(plan: Plan) -> Self {
-        let Plan { changes, outputs, drift, warnings, hash: _, destroy: _, elsewhere: _ } = plan;
+        let Plan {
+            changes,
+            outputs,
+            others,
+            drift,
+            warnings,
+            hash: _,
+            destroy: _,
+            applicable: _,
+            elsewhere: _,
+        } = plan;
         let told = |text: String| text.replace(REDACTED, HIDDEN);
         let attribute = |it: AttributeChange| AttributeChange {
             before: told(it.before),
@@ -163,19 +205,19 @@ impl PlanTree {
         Self {
             changes: changes.collect(),
             outputs,
+            others,
             drift,
             warnings: warnings.iter().map(ToString::to_string).collect(),
         }
     }
 
     fn write(&self, text: &mut String) {
-        let Self { changes, outputs, drift, warnings } = self;
+        let Self { changes, outputs, others, drift, warnings } = self;
         // Writing to a String cannot fail.
         for change in changes {
             let (sign, style) = sign(change.action);
-            let reason = change.reason.as_deref().map(|reason| format!(" ({})", reason.replace('_', " ")));
-            let _ =
-                write!(text, "\n{style}{sign:>3}{style:#} {}{}", change.address, reason.unwrap_or_default());
+            let remark = change.remark();
+            let _ = write!(text, "\n{style}{sign:>3}{style:#} {}{remark}", change.address);
             for attribute in change.attributes.iter().filter(|_| change.action != Action::Delete) {
                 let _ = write!(text, "\n      {}", line(change.action, attribute));
             }
@@ -185,7 +227,10 @@ impl PlanTree {
             let hidden = if output.sensitive { format!(" {HIDDEN}") } else { String::new() };
             let _ = write!(text, "\n{style}{sign:>3}{style:#} output {}{hidden}", output.name);
         }
-        if !changes.is_empty() || !outputs.is_empty() {
+        for other in others {
+            let _ = write!(text, "\n    also {other}");
+        }
+        if !changes.is_empty() || !outputs.is_empty() || !others.is_empty() {
             text.push('\n');
         }
         if !drift.is_empty() {
@@ -213,6 +258,9 @@ fn sign(action: Action) -> (&'static str, Style) {
         Action::Delete => ("-", REMOVED),
         Action::Read => ("<=", PLAIN),
         Action::Forget => ("#", PLAIN),
+        Action::Import => ("<-", CHANGED),
+        Action::Move => ("->", CHANGED),
+        Action::Unknown => ("?", REMOVED),
     }
 }
 

@@ -6,7 +6,9 @@ use capt_core::cause::sentence;
 use capt_core::workspace::backend::DECLARED;
 use capt_core::workspace::decide::Operation;
 use capt_core::workspace::lock::{Holder, Lock};
-use capt_core::workspace::observed::{Ended, Ending, Failure, Planned, PlannedAction, PlannedChange, Retry};
+use capt_core::workspace::observed::{
+    Effect, Ended, Ending, Failure, Planned, PlannedAction, PlannedChange, Retry,
+};
 use capt_terraform::{Action, Backend, Error, Outcome, Outputs, Plan};
 use k8s_openapi::jiff::Timestamp;
 
@@ -153,7 +155,11 @@ fn planned(plan: &Plan, elsewhere: Option<String>) -> Planned {
             .iter()
             .map(|change| PlannedChange { address: change.address.clone(), action: action(change.action) })
             .collect(),
-        outputs_change: !plan.outputs.is_empty(),
+        effect: match () {
+            () if plan.is_empty() => Effect::Nothing,
+            () if plan.changes_outputs_alone() => Effect::OutputsAlone,
+            () => Effect::Resources,
+        },
         elsewhere,
     }
 }
@@ -166,6 +172,9 @@ fn action(action: Action) -> PlannedAction {
         Action::Delete => PlannedAction::Delete,
         Action::Read => PlannedAction::Read,
         Action::Forget => PlannedAction::Forget,
+        Action::Import => PlannedAction::Import,
+        Action::Move => PlannedAction::Move,
+        Action::Unknown => PlannedAction::Unknown,
     }
 }
 

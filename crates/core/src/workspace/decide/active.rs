@@ -10,7 +10,7 @@ use super::{
 use crate::apply::Blocked;
 use crate::workspace::handover;
 use crate::workspace::observed::{
-    Active, Connection, Ended, Ending, Failure, Inputs, Planned, PlannedAction, Preview, State,
+    Active, Connection, Effect, Ended, Ending, Failure, Inputs, Planned, PlannedAction, Preview, State,
 };
 use crate::workspace::policy::Permissions;
 use crate::workspace::protection::approves;
@@ -204,7 +204,14 @@ impl Keeping<'_> {
         {
             return hold(blocked);
         }
-        if plan.is_empty() {
+        let in_line = self.is_in_line() && !self.begins_anew();
+        let changes = match plan.effect {
+            Effect::Nothing => false,
+            // Nobody asked for it, and after an apply the next plan might show it again.
+            Effect::OutputsAlone => !in_line,
+            Effect::Resources => true,
+        };
+        if !changes {
             return match () {
                 // The state that was put back is as good as the one before it.
                 () if seen.restored => Step::Confirm,
@@ -213,7 +220,6 @@ impl Keeping<'_> {
                 () => self.settle(),
             };
         }
-        let in_line = self.is_in_line() && !self.begins_anew();
         if let Some(step) = self.unless_permitted(plan, in_line) {
             return step;
         }
@@ -317,9 +323,13 @@ impl Keeping<'_> {
 /// Whether a plan shows that something is there already.
 fn touches_existing(plan: &Planned) -> bool {
     plan.changes.iter().any(|change| match change.action {
-        PlannedAction::Update | PlannedAction::Replace | PlannedAction::Delete | PlannedAction::Forget => {
-            true
-        }
-        PlannedAction::Create | PlannedAction::Read => false,
+        PlannedAction::Update
+        | PlannedAction::Replace
+        | PlannedAction::Delete
+        | PlannedAction::Forget
+        | PlannedAction::Move
+        | PlannedAction::Unknown => true,
+        // What is imported is there, but it is not changed, and the module says so itself.
+        PlannedAction::Create | PlannedAction::Read | PlannedAction::Import => false,
     })
 }

@@ -7,6 +7,8 @@ fn change(address: &str, action: Action, attributes: &[(&str, &str, &str)]) -> C
         address: address.to_owned(),
         action,
         reason: (action == Action::Replace).then(|| "replace_because_cannot_update".to_owned()),
+        moved_from: (action == Action::Move).then(|| format!("{address}.old")),
+        imported: (action == Action::Import).then(|| "id i-1".to_owned()),
         attributes: attributes
             .iter()
             .map(|(name, before, after)| AttributeChange {
@@ -22,8 +24,10 @@ fn plan(changes: Vec<Change>, outputs: Vec<OutputChange>) -> Plan {
     Plan {
         hash: PlanHash::from_text("0123456789abcdef0123"),
         destroy: false,
+        applicable: !changes.is_empty() || !outputs.is_empty(),
         changes,
         outputs,
+        others: Vec::new(),
         drift: Vec::new(),
         warnings: Vec::new(),
         elsewhere: None,
@@ -66,6 +70,35 @@ fn a_plan_is_shown_by_addresses_with_what_changes() {
 
     Plan: 2 to add, 1 to change, 2 to destroy
     "#);
+}
+
+#[test]
+fn moves_imports_and_forgotten_resources_are_shown_and_counted() {
+    let mut plan = plan(
+        vec![
+            change("a.new", Action::Move, &[]),
+            change("a.vpc", Action::Import, &[]),
+            change("a.gone", Action::Forget, &[]),
+            change("a.strange", Action::Unknown, &[]),
+        ],
+        Vec::new(),
+    );
+    plan.others = vec!["invocations of actions (2)".to_owned()];
+    let view = view(plan, Source::Fresh, "");
+    assert!(view.changes());
+    insta::assert_snapshot!(plain(&view.sentences()), @r"
+    Workspace `prod-vpc`: plan 0123456789abcdef, just made
+
+     -> a.new (from a.new.old)
+     <- a.vpc (id i-1)
+      # a.gone
+      ? a.strange
+        also invocations of actions (2)
+
+    Plan: 0 to add, 0 to change, 0 to destroy, 1 to import, 1 to move, 1 to forget
+    ");
+    let data = serde_json::to_value(&view).unwrap();
+    assert_eq!((&data["import"], &data["move"], &data["forget"]), (&1.into(), &1.into(), &1.into()));
 }
 
 #[test]

@@ -25,6 +25,27 @@ fn drift_is_treated_by_policy(#[case] policy: DriftPolicy, #[case] way: &[&str],
     assert_eq!(world.walk(), then);
 }
 
+#[rstest]
+#[case::correct(DriftPolicy::Correct)]
+#[case::report(DriftPolicy::Report)]
+fn outputs_that_differ_each_time_are_no_drift(#[case] policy: DriftPolicy) {
+    let mut world = World::settled().with(|active| active.drift_policy = policy);
+    world.volatile_outputs = true;
+    let mut world = world.later(INTERVAL * 2);
+    assert_eq!(world.walk(), ["plan", "confirm", "settled"]);
+    assert_eq!(world.later(INTERVAL * 2).walk(), ["plan", "confirm", "settled"]);
+}
+
+#[test]
+fn a_change_that_reaches_outputs_alone_is_applied_once() {
+    let mut world = World::settled();
+    world.volatile_outputs = true;
+    world.real = Some("second".to_owned());
+    let mut world = world.with(|active| active.inputs = Ok(super::world::inputs("second")));
+    assert_eq!(world.walk(), ["plan", "apply", "publish", "settled"]);
+    assert_eq!(world.walk(), ["settled"]);
+}
+
 #[test]
 fn a_request_looks_at_once_and_once() {
     let mut world = drifting(DriftPolicy::Correct).with(|active| active.requested = true);

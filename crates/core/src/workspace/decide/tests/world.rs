@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use capt_api::workspace_template_apply::{DriftPolicy, UpdatePolicy};
 
-use super::super::super::observed::{BegunRecord, Inputs, Planned, PlannedAction, PlannedChange, Preview};
+use super::super::super::observed::{
+    BegunRecord, Effect, Inputs, Planned, PlannedAction, PlannedChange, Preview,
+};
 use super::super::super::policy::Permissions;
 use super::super::super::protection::Protection;
 use super::*;
@@ -27,6 +29,8 @@ pub(super) struct World {
     pub(super) real: Option<String>,
     /// What a plan does to the only resource.
     pub(super) action: Option<PlannedAction>,
+    /// Whether every plan shows other outputs.
+    pub(super) volatile_outputs: bool,
     /// The backend that plans are made with, where it is not CAPT's choice.
     pub(super) elsewhere: Option<String>,
     /// How the next runs end, where they fail.
@@ -40,7 +44,7 @@ pub(super) struct Going {
     pub(super) others: Vec<String>,
 }
 
-fn inputs(fingerprint: &str) -> Inputs {
+pub(super) fn inputs(fingerprint: &str) -> Inputs {
     Inputs { fingerprint: fingerprint.to_owned(), digest: Some("sha256:applied".to_owned()) }
 }
 
@@ -82,6 +86,7 @@ impl World {
             interval: INTERVAL,
             real: None,
             action: None,
+            volatile_outputs: false,
             elsewhere: None,
             troubles: VecDeque::new(),
             failures: 0,
@@ -319,6 +324,11 @@ impl World {
             Some(_) => Some(self.action.unwrap_or(PlannedAction::Update)),
             None => Some(PlannedAction::Create),
         };
+        let effect = match action {
+            Some(_) => Effect::Resources,
+            None if self.volatile_outputs && !destroy => Effect::OutputsAlone,
+            None => Effect::Nothing,
+        };
         let from = self.real.clone().unwrap_or_default();
         let address = "aws_vpc.main".to_owned();
         Planned {
@@ -326,7 +336,7 @@ impl World {
             destroy,
             summary: "a summary".to_owned(),
             changes: action.map(|action| PlannedChange { address, action }).into_iter().collect(),
-            outputs_change: false,
+            effect,
             elsewhere: self.elsewhere.clone(),
         }
     }

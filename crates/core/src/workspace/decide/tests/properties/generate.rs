@@ -3,7 +3,7 @@
 use capt_api::workspace_template_apply::{DriftPolicy, UpdatePolicy};
 
 use super::super::super::super::observed::{
-    AppliedRecord, BegunRecord, Inputs, Planned, PlannedAction, PlannedChange, Preview,
+    AppliedRecord, BegunRecord, Effect, Inputs, Planned, PlannedAction, PlannedChange, Preview,
 };
 use super::super::super::super::policy::Permissions;
 use super::super::super::super::protection::Protection;
@@ -81,23 +81,25 @@ fn state() -> impl Strategy<Value = State> {
 }
 
 fn action() -> impl Strategy<Value = PlannedAction> {
-    use PlannedAction::{Create, Delete, Forget, Read, Replace, Update};
-    prop::sample::select(vec![Create, Update, Replace, Delete, Read, Forget])
+    use PlannedAction::{Create, Delete, Forget, Import, Move, Read, Replace, Unknown, Update};
+    prop::sample::select(vec![Create, Update, Replace, Delete, Read, Forget, Import, Move, Unknown])
 }
 
 fn planned() -> impl Strategy<Value = Planned> {
     let change = (prop::sample::select(vec!["aws_vpc.main", "terraform_data.x"]), action())
         .prop_map(|(address, action)| PlannedChange { address: address.to_owned(), action });
-    (any::<bool>(), prop::collection::vec(change, 0..3), any::<bool>()).prop_map(
-        |(destroy, changes, outputs_change)| Planned {
+    let effect = prop::sample::select(vec![Effect::Nothing, Effect::OutputsAlone, Effect::Resources]);
+    (any::<bool>(), prop::collection::vec(change, 0..3), effect).prop_map(|(destroy, changes, effect)| {
+        Planned {
             hash: HASH.to_owned(),
             destroy,
             summary: String::new(),
+            // Terraform may see an effect that nothing names; it sees one wherever something is named.
+            effect: if changes.is_empty() { effect } else { Effect::Resources },
             changes,
-            outputs_change,
             elsewhere: None,
-        },
-    )
+        }
+    })
 }
 
 fn trouble() -> impl Strategy<Value = Failure> {
