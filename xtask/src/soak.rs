@@ -31,10 +31,10 @@ enum Subject {
 
 #[derive(Debug, Args)]
 struct EngineArguments {
-    /// How often it is stopped, and how often killed
+    /// How often it is stopped and how often killed, or how often it dies with its directory kept and how often with it lost
     #[arg(long, default_value_t = 10)]
     rounds: u32,
-    /// What is ended; both, one after the other, by default
+    /// What is ended; all, one after the other, by default
     #[arg(long, value_enum)]
     subject: Option<engine::Subject>,
     #[command(flatten)]
@@ -79,11 +79,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Subject::Engine(EngineArguments { rounds, subject, common }) => {
             let (capt, seed) = common.resolve()?;
             let runtime = tokio::runtime::Runtime::new()?;
-            let both = [engine::Subject::Manager, engine::Subject::Home];
-            for subject in both.into_iter().filter(|one| subject.is_none_or(|wanted| wanted == *one)) {
+            let all = [engine::Subject::Manager, engine::Subject::Home, engine::Subject::Container];
+            for subject in all.into_iter().filter(|one| subject.is_none_or(|wanted| wanted == *one)) {
                 let summary = runtime.block_on(engine::soak(&capt, subject, *rounds, seed))?;
                 println!("{}", serde_json::to_string_pretty(&summary)?);
-                ensure!(summary.is_clean(), "with seed {seed} state and reality do not agree");
+                ensure!(
+                    summary.is_clean(),
+                    "with seed {seed} something is stuck, or state and reality do not agree"
+                );
             }
         }
         Subject::Move(MoveArguments { rounds, common }) => {

@@ -8,8 +8,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use capt_core::workspace::runner::{ProcessOfRunner, Runner};
 use capt_eks::{AmbientIdentity, Minter};
 use capt_terraform::Engine;
+use capt_terraform::machine::Whereabouts;
 use k8s_openapi::jiff::Timestamp;
 
 pub use notifications::{InvalidWebhookUrl, Notifications, WebhookUrl};
@@ -99,8 +101,8 @@ pub struct TerraformOptions {
     pub home_namespace: String,
     /// What this machine calls itself in locks: the pod's name in a cluster.
     pub host: String,
-    /// Whether this machine is a pod of the home namespace.
-    pub in_pod: bool,
+    /// What this manager is, so that others can tell when it is dead.
+    pub runner: Runner,
     /// How many runs that change nothing go on at the same time.
     pub most_plans: u16,
     /// How many runs that change something go on at the same time.
@@ -129,7 +131,7 @@ impl TerraformOptions {
             server,
             home_namespace,
             host,
-            in_pod: false,
+            runner: Runner { pod: None, process: Whereabouts::here().map(process) },
             most_plans: 4,
             most_applies: 8,
             drift_interval: Duration::from_secs(6 * 3600),
@@ -137,6 +139,12 @@ impl TerraformOptions {
             clock: Clock::default(),
         }
     }
+}
+
+fn process(here: Whereabouts) -> ProcessOfRunner {
+    let sees_all = here.sees_all();
+    let Whereabouts { machine, boot, pid_namespace, process, process_start, started_at } = here;
+    ProcessOfRunner { machine, boot, pid_namespace, process, process_start, started_at, sees_all }
 }
 
 impl fmt::Debug for TerraformOptions {

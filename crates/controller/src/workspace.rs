@@ -15,6 +15,7 @@ mod garbage;
 mod handover;
 mod inputs;
 mod limit;
+mod lock_holder;
 mod observe;
 mod place;
 mod plan_text;
@@ -125,6 +126,8 @@ pub(crate) fn rules() -> Vec<PolicyRule> {
             &["get", "list", "watch"],
         ),
         rule("coordination.k8s.io", &["leases"], &["delete"]),
+        // A lock whose holder was a pod on a node that is gone is dead, too.
+        rule("", &["nodes"], &["get"]),
     ];
     rules.extend(access::rules());
     rules.extend(state::rules());

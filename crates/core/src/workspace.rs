@@ -14,6 +14,7 @@ pub mod observed;
 pub mod policy;
 pub mod protection;
 pub mod run_log;
+pub mod runner;
 pub mod schedule;
 pub mod standing;
 pub mod status;

@@ -77,9 +77,10 @@ impl Diagnostic {
         }
     }
 
-    /// The lock that somebody else holds, if that is what this is about.
+    /// The lock that somebody else holds, if that is what this is about: not one that the command itself could not release.
     pub fn lock(&self) -> Option<LockInfo> {
-        self.summary.contains("state lock").then(|| lock::parse(&self.detail)).flatten()
+        let is_held = self.summary.contains("state lock") && !self.summary.contains("releasing");
+        is_held.then(|| lock::parse(&self.detail)).flatten()
     }
 }
 

@@ -17,6 +17,7 @@ mod environment;
 mod error;
 mod fingerprint;
 mod live;
+pub mod machine;
 mod output;
 mod plan;
 mod private;

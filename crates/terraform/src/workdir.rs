@@ -33,7 +33,7 @@ use crate::run::{Identity, Run};
 
 pub(crate) use backend::{declared_name, initialised_kind};
 pub(crate) use journal::Journal;
-pub(crate) use lock::{Lock, acquire, holder};
+pub(crate) use lock::{LOCK_FILE, Lock, acquire, holder};
 pub(crate) use stamp::{SavedPlan, Stamp};
 pub(crate) use worked::Worked;
 

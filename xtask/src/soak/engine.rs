@@ -1,5 +1,5 @@
 //! Applies of slow resources, interrupted at random moments: afterwards state and reality agree, no lock is left, and nothing
-//! was made twice.
+//! was made twice. Where a container dies, what it had not stored is lost: then nothing may be stuck.
 
 mod fleet;
 mod host;
@@ -11,7 +11,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use rustix::process::Signal;
 use serde::Serialize;
 use tokio::time::sleep;
 
@@ -32,6 +31,41 @@ pub(crate) enum Subject {
     Manager,
     /// `capt up`, whose API server ends with it
     Home,
+    /// `capt manager` with all its runs, which die at once; its directory is kept, or lost
+    Container,
+}
+
+/// How the subject ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// It is asked to.
+    Stop,
+    /// It is killed, and its runs go on.
+    Kill,
+    /// It is killed with all its runs.
+    Death {
+        /// Whether its directory is lost.
+        lost: bool,
+    },
+}
+
+impl Subject {
+    /// The ways in which it ends, each so many times.
+    fn ends(self, rounds: u32) -> Vec<End> {
+        let kinds = match self {
+            Self::Manager | Self::Home => [End::Stop, End::Kill],
+            Self::Container => [End::Death { lost: false }, End::Death { lost: true }],
+        };
+        kinds.iter().flat_map(|end| vec![*end; rounds as usize]).collect()
+    }
+
+    /// Whether all that was made is known afterwards.
+    fn stores_everything(self) -> bool {
+        match self {
+            Self::Manager | Self::Home => true,
+            Self::Container => false,
+        }
+    }
 }
 
 /// What happened.
@@ -41,6 +75,10 @@ pub(crate) struct Summary {
     seed: u64,
     kills: u32,
     stops: u32,
+    /// Deaths of all at once, with the directory kept and lost, and the locks that they left.
+    deaths_kept: u32,
+    deaths_lost: u32,
+    locks_left: usize,
     changes: u32,
     deletions: u32,
     /// Resources whose making was interrupted.
@@ -62,12 +100,15 @@ pub(crate) async fn soak(capt: &Path, subject: Subject, rounds: u32, seed: u64) 
     let mut host = Host::start(capt, subject, place.path()).await?;
     let mut random = fastrand::Rng::with_seed(seed);
     let mut excused = BTreeSet::new();
-    let mut fleet = Fleet::new(&reality);
+    let mut fleet = Fleet::new(&reality, subject.stores_everything());
     let mut summary = Summary {
         subject,
         seed,
         kills: 0,
         stops: 0,
+        deaths_kept: 0,
+        deaths_lost: 0,
+        locks_left: 0,
         changes: 0,
         deletions: 0,
         interrupted: 0,
@@ -76,8 +117,7 @@ pub(crate) async fn soak(capt: &Path, subject: Subject, rounds: u32, seed: u64) 
     };
     let started = Instant::now();
     fleet.create(&host.client().await?).await?;
-    let mut ends = vec![Signal::TERM; rounds as usize];
-    ends.extend(vec![Signal::KILL; rounds as usize]);
+    let mut ends = subject.ends(rounds);
     random.shuffle(&mut ends);
     for (round, end) in ends.into_iter().enumerate() {
         let context = || format!("in round {round} of seed {seed}");
@@ -88,13 +128,16 @@ pub(crate) async fn soak(capt: &Path, subject: Subject, rounds: u32, seed: u64) 
         }
         let life = Duration::from_millis(random.u64(0..LONGEST_LIFE.as_millis().try_into()?));
         sleep(life).await;
-        let how = if end == Signal::KILL { "killed" } else { "stopped" };
-        println!("round {round}: {change:?}, {how} after {life:?}");
+        println!("round {round}: {change:?}, {end:?} after {life:?}");
         summary.violations.extend(host.end(end).with_context(context)?);
-        if end == Signal::KILL {
-            summary.kills += 1;
-        } else {
-            summary.stops += 1;
+        match end {
+            End::Stop => summary.stops += 1,
+            End::Kill => summary.kills += 1,
+            End::Death { lost } => {
+                let count = if lost { &mut summary.deaths_lost } else { &mut summary.deaths_kept };
+                *count += 1;
+                summary.locks_left += fleet.locks(&host.client().await?).await.with_context(context)?.len();
+            }
         }
         host.start_again(end, &mut excused).await.with_context(context)?;
     }
@@ -127,7 +170,8 @@ async fn finish(
         sleep(PAUSE).await;
     }
     tainted::collect(&client, host.directory(), excused).await?;
-    for workspace in fleet.workspaces() {
+    let compared = if summary.subject.stores_everything() { fleet.workspaces() } else { Vec::new() };
+    for workspace in compared {
         let known = fleet.state_of(&client, &workspace).await?;
         summary.violations.extend(reality.differences(&workspace, &known, excused)?);
     }
@@ -145,7 +189,9 @@ async fn finish(
         }
         sleep(PAUSE).await;
     }
-    summary.violations.extend(reality.leftovers(excused)?);
-    summary.violations.extend(host.end(Signal::TERM)?);
+    if summary.subject.stores_everything() {
+        summary.violations.extend(reality.leftovers(excused)?);
+    }
+    summary.violations.extend(host.end(End::Stop)?);
     Ok(())
 }

@@ -53,8 +53,8 @@ async fn prepare(
     };
     connection::until_it_answers(connection).await;
     if let Some(terraform) = terraform.as_mut().filter(|_| engine::in_a_pod()) {
-        let TerraformOptions { home_namespace, host, in_pod, .. } = terraform;
-        *in_pod = pod::exists(&connection.client, home_namespace, host).await;
+        let TerraformOptions { home_namespace, host, runner, .. } = terraform;
+        runner.pod = pod::find(&connection.client, home_namespace, host).await;
     }
     Ok(terraform)
 }

@@ -15,6 +15,7 @@ use capt_core::standing::{Standing, cluster_name, standing};
 use capt_core::workspace::backend;
 use capt_core::workspace::decide::{Operation, Start, Step, Which};
 use capt_core::workspace::observed::{BegunRecord, Memory, Observed, State};
+use capt_core::workspace::runner::{Starter, earlier};
 use capt_core::workspace::status::Effect;
 use capt_terraform::{Backend, Locking, PlanHash, Run};
 use kube::{Api, ResourceExt};
@@ -210,7 +211,10 @@ impl Acting<'_> {
             | Operation::Preview
             | Operation::PlanDestroy
             | Operation::Outputs
-            | Operation::Unlock { .. } => true,
+            | Operation::Unlock { .. } => {
+                self.note_who_stores().await?;
+                true
+            }
         };
         if !begins {
             // The watch will show why.
@@ -279,15 +283,8 @@ impl Acting<'_> {
         }
         self.note_name(elsewhere.as_deref()).await?;
         self.drop_unused_state(elsewhere.as_deref()).await?;
-        let options = &self.terraform.options;
         let memory = Memory {
-            begun: Some(BegunRecord {
-                fingerprint: fingerprint.to_owned(),
-                plan: plan.to_owned(),
-                at: self.terraform.now(),
-                host: options.host.clone(),
-                pod_namespace: options.in_pod.then(|| options.home_namespace.clone()),
-            }),
+            begun: Some(self.begun(fingerprint, plan)),
             elsewhere,
             workspace: Some(self.place.workspace_uid.clone()),
             ..self.seen.record.memory.clone()
@@ -303,6 +300,40 @@ impl Acting<'_> {
             return Ok(false);
         }
         Ok(true)
+    }
+
+    /// A run that finds a state which could not be stored stores it first, under the lock: it is on record who holds that then.
+    async fn note_who_stores(&self) -> Result<(), Error> {
+        let before = &self.seen.record;
+        let Some(begun) = &before.memory.begun else { return Ok(()) };
+        if begun.by == self.starter() || !self.terraform.left(&self.place.workspace_uid).await.unstored {
+            return Ok(());
+        }
+        let begun = BegunRecord { at: begun.at, ..self.begun(&begun.fingerprint, &begun.plan) };
+        let memory = Memory { begun: Some(begun), ..before.memory.clone() };
+        self.save(&memory, None, None, before.blocks_move).await.map(drop)
+    }
+
+    /// An apply that begins now.
+    fn begun(&self, fingerprint: &str, plan: &str) -> BegunRecord {
+        let by = self.starter();
+        BegunRecord {
+            fingerprint: fingerprint.to_owned(),
+            plan: plan.to_owned(),
+            at: self.terraform.now(),
+            earlier: earlier(self.seen.record.memory.begun.as_ref(), &by),
+            by,
+        }
+    }
+
+    /// This manager, as it is put on record.
+    fn starter(&self) -> Starter {
+        let options = &self.terraform.options;
+        Starter {
+            host: options.host.clone(),
+            pod_namespace: options.runner.pod.as_ref().map(|pod| pod.namespace.clone()),
+            runner: Some(options.runner.clone()),
+        }
     }
 
     /// A state that is kept elsewhere has a name there, which has to be known wherever the apply is moved to.

@@ -15,12 +15,11 @@ use capt_core::apply::Blocked;
 use capt_core::workspace::backend::is_declared;
 use capt_core::workspace::handover::made::is_made_by_crossplane;
 use capt_core::workspace::handover::{Move, Turn, is_asked, unanswered};
-use capt_core::workspace::lock::{Holder, pod_that_took};
 use capt_core::workspace::observed::{Connection, Ended, Ending, Observed, State};
 use capt_core::workspace::standing::{Freeze, Standing, standing};
 use capt_core::workspace::traces::traces;
 use capt_terraform::{Left, Secret};
-use k8s_openapi::api::core::v1::{Namespace, Pod};
+use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::jiff::Timestamp;
 use kube::{Api, ResourceExt};
 
@@ -31,7 +30,7 @@ use super::place::Place;
 use super::provider_config::Keeping;
 use super::record::Record;
 use super::runs::Over;
-use super::{Terraform, connection_secret, handover, state};
+use super::{Terraform, connection_secret, handover, lock_holder, state};
 use crate::context::Context;
 use crate::error::Error;
 use crate::index::{Dependency, Dependent, Name, Notes};
@@ -296,7 +295,11 @@ async fn look_closely(
     // What came of a run before somebody put an earlier state back says nothing about that one.
     over = over.filter(|over| over.restored == found.as_ref().and_then(|found| found.restored.clone()));
     let mut ended = over.as_ref().map(|over| over.ended.clone());
-    judge_lock(&mut ended, &record, context, terraform).await?;
+    if let Some(Ended { result: Ending::Failed(failure), .. }) = &mut ended
+        && let (Some(lock), Some(begun)) = (failure.lock.as_mut(), &record.memory.begun)
+    {
+        lock_holder::judge(lock, begun, client, &place, found.is_some(), terraform).await?;
+    }
     let deleting = is_going(&full);
     let terminating = deleting && is_terminating(&place.state.namespace, context).await?;
     let hand_back = (turn == Turn::HandBack).then(|| {
@@ -427,25 +430,6 @@ fn request(workspace: &Workspace, terraform: &Terraform) -> Option<String> {
     let told = workspace.status.as_ref().and_then(|status| status.last_handled_reconcile_at.as_ref());
     let handled = terraform.runs.handled(&workspace.uid().unwrap_or_default());
     (told != Some(&asked) && handled.as_ref() != Some(&asked)).then_some(asked)
-}
-
-/// A lock that a pod of ours took is dead when that pod is: only then is it known.
-async fn judge_lock(
-    ended: &mut Option<Ended>,
-    record: &Record,
-    context: &Context,
-    terraform: &Terraform,
-) -> Result<(), Error> {
-    let Some(Ended { result: Ending::Failed(failure), .. }) = ended else { return Ok(()) };
-    let (Some(lock), Some(begun)) = (failure.lock.as_mut(), &record.memory.begun) else { return Ok(()) };
-    let namespace = &terraform.options.home_namespace;
-    let Some(pod) = pod_that_took(lock, begun, (namespace, &terraform.options.host)) else { return Ok(()) };
-    let pods: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
-    let doing = format!("looking for pod `{pod}`, which holds a lock");
-    if pods.get_metadata_opt(pod).await.map_err(Error::api(doing))?.is_none() {
-        lock.holder = Holder::Dead;
-    }
-    Ok(())
 }
 
 async fn is_terminating(namespace: &str, context: &Context) -> Result<bool, Error> {

@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use capt_api::names::{annotation, finalizer, group, label};
 use capt_api::{Workspace, WorkspaceTemplateApply};
 use capt_core::name::is_object_name;
-use capt_core::workspace::lock::machine;
 use capt_core::workspace::observed::State;
 use capt_terraform::Secret as Hidden;
 use k8s_openapi::ByteString;
@@ -235,20 +234,20 @@ async fn delete_lock(client: &Client, place: &Place, may: fn(&Lease) -> bool) ->
 pub(super) struct LockHolder {
     /// The lock's identifier.
     pub(super) id: String,
-    /// The machine that it was taken on, if that is told.
-    pub(super) host: Option<String>,
+    /// Who took it, as `user@machine`, if that is told.
+    pub(super) who: Option<String>,
 }
 
 /// Who holds the lock on the state.
 pub(super) async fn lock_holder(client: &Client, place: &Place) -> Result<Option<LockHolder>, Error> {
     let lease = lock(client, place).await?;
-    Ok(lease.as_ref().and_then(|lease| Some(LockHolder { id: holder(lease)?.to_owned(), host: host(lease) })))
+    Ok(lease.as_ref().and_then(|lease| Some(LockHolder { id: holder(lease)?.to_owned(), who: who(lease) })))
 }
 
-/// The machine in what Terraform writes about a lock: `{"Who":"user@machine", …}`.
-fn host(lease: &Lease) -> Option<String> {
+/// From what Terraform writes about a lock: `{"Who":"user@machine", …}`.
+fn who(lease: &Lease) -> Option<String> {
     let told: Value = serde_json::from_str(lease.annotations().get(annotation::LOCK_INFO)?).ok()?;
-    machine(told["Who"].as_str()?).map(ToOwned::to_owned)
+    told["Who"].as_str().map(ToOwned::to_owned)
 }
 
 fn holder(lease: &Lease) -> Option<&str> {

@@ -4,6 +4,7 @@ mod approvals;
 mod bad_input;
 mod by_hand;
 mod candidates;
+mod dead_holders;
 mod deletion;
 mod drift;
 mod fields;

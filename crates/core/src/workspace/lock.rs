@@ -2,9 +2,6 @@
 
 use capt_api::names::annotation;
 
-use super::observed::BegunRecord;
-use crate::name::is_object_name;
-
 /// A lock that was in the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lock {
@@ -32,18 +29,6 @@ pub enum Holder {
 /// The machine that a lock was taken on, in `user@machine`.
 pub fn machine(who: &str) -> Option<&str> {
     who.rsplit_once('@').map(|(_, machine)| machine)
-}
-
-/// The pod whose end would be the end of a lock's holder: one of our own namespace that began the apply which took the lock. A pod of
-/// another namespace is another manager's, which we cannot look for: it may have stopped leading and still finish what it began.
-pub fn pod_that_took<'begun>(
-    lock: &Lock,
-    begun: &'begun BegunRecord,
-    (namespace, host): (&str, &str),
-) -> Option<&'begun str> {
-    let is_beside_us = begun.pod_namespace.as_deref() == Some(namespace) && begun.host != host;
-    let took = lock.holder == Holder::Unknown && machine(&lock.who) == Some(&begun.host);
-    (is_beside_us && took && is_object_name(&begun.host)).then_some(begun.host.as_str())
 }
 
 /// Why a lock is released.
@@ -75,7 +60,6 @@ pub fn describe(lock: &Lock, workspace: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::jiff::Timestamp;
     use rstest::rstest;
 
     use super::*;
@@ -88,30 +72,6 @@ mod tests {
             since: "today".to_owned(),
             holder,
         }
-    }
-
-    #[rstest]
-    #[case::a_pod_beside_us("root@pod-1", "pod-1", Some("capt"), Some("pod-1"))]
-    #[case::ourselves("root@me", "me", Some("capt"), None)]
-    #[case::no_pod("root@pod-1", "pod-1", None, None)]
-    #[case::of_another_installation("root@pod-1", "pod-1", Some("elsewhere"), None)]
-    #[case::somebody_elses_lock("root@laptop", "pod-1", Some("capt"), None)]
-    #[case::no_name("root@../x", "../x", Some("capt"), None)]
-    fn only_a_pod_that_can_be_looked_for_may_be_found_dead(
-        #[case] who: &str,
-        #[case] host: &str,
-        #[case] namespace: Option<&str>,
-        #[case] expected: Option<&str>,
-    ) {
-        let begun = BegunRecord {
-            fingerprint: String::new(),
-            plan: String::new(),
-            at: Timestamp::UNIX_EPOCH,
-            host: host.to_owned(),
-            pod_namespace: namespace.map(ToOwned::to_owned),
-        };
-        assert_eq!(pod_that_took(&lock(who, Holder::Unknown), &begun, ("capt", "me")), expected);
-        assert_eq!(pod_that_took(&lock(who, Holder::Dead), &begun, ("capt", "me")), None);
     }
 
     #[rstest]

@@ -8,6 +8,7 @@ use super::handover::Move;
 use super::lock::Lock;
 use super::policy::Permissions;
 use super::protection::Protection;
+use super::runner::Starter;
 use super::standing::Freeze;
 use super::traces::Traces;
 use crate::apply::Blocked;
@@ -225,11 +226,12 @@ pub struct BegunRecord {
     pub plan: String,
     /// When.
     pub at: Timestamp,
-    /// The machine that runs it: the pod's name in a cluster.
-    pub host: String,
-    /// The namespace that this pod is in, where it is known to be one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pod_namespace: Option<String>,
+    /// Who runs it.
+    #[serde(flatten)]
+    pub by: Starter,
+    /// Who began applies before it whose end is not on record. Each of them may hold the lock on the state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Starter>,
 }
 
 /// What is known of a state.

@@ -57,8 +57,9 @@ impl Session<'_> {
         tracing::info!(verb = %verb, identity = %self.run.identity, exit = %exit, "command ended");
         let ended = Ended::read(self.workdir, &self.redactor, verb, exit, stopped, fold)?;
         self.log_text(&ended);
-        // After the end was judged: this command's own request for the lock is not one that it left behind.
-        if !ended.is_clean() {
+        // After the end was judged: this command's own request for the lock is not one that it left behind. One that another's
+        // lock kept from its work never had it.
+        if !ended.is_clean() && !ended.is_locked_out() {
             Worked::note(self.workdir, verb, started_at)?;
         }
         Journal::remove(self.workdir)?;

@@ -67,7 +67,7 @@ impl Ended {
             .chain(told)
             .collect();
         let lock = diagnostics.iter().find_map(Diagnostic::lock).map(|lock| {
-            let left_behind = Worked::left(workdir, &lock);
+            let left_behind = Worked::left(workdir, &lock, redactor);
             (lock, left_behind)
         });
         Ok(Self { verb, exit, stopped, diagnostics, lock, lines })
@@ -76,6 +76,11 @@ impl Ended {
     /// Whether it ended as it should, and so left no lock.
     pub(super) fn is_clean(&self) -> bool {
         matches!((self.verb, self.exit.code()), (_, Some(0)) | (Verb::Plan, Some(2)))
+    }
+
+    /// Whether somebody else's lock kept it from its work.
+    pub(super) fn is_locked_out(&self) -> bool {
+        self.lock.is_some()
     }
 
     /// The exit code, if it is one of those that mean success.

@@ -7,6 +7,7 @@ use rustix::process::{Signal as Kill, kill_process};
 use super::active::{Signal, given};
 use crate::engine::{Event, Left, Observer, Survived, Unfinished};
 use crate::error::Error;
+use crate::machine;
 use crate::private;
 use crate::redact::Redactor;
 use crate::run::{Identity, Run};
@@ -137,11 +138,11 @@ pub(super) fn look(workdir: &Workdir, identity: &Identity) -> Result<Option<Unfi
     Ok((alive || journal.is_some()).then(|| unfinished(identity, journal, alive)))
 }
 
-/// What a directory holds that must not be passed over.
-pub(super) fn left(workdir: &Workdir) -> Result<Left, Error> {
+/// What a directory holds that must not be passed over. A process in a directory that is lost holds no lock that can be found.
+pub(super) fn left(workdir: &Workdir, identity: &Identity) -> Result<Left, Error> {
     let file = || Error::file(workdir.path());
     Ok(Left {
-        alive: Lock::is_held(workdir).map_err(file())?,
+        alive: Lock::is_held(workdir).map_err(file())? || machine::is_worked_on(identity),
         unfinished: Journal::read(workdir)?.is_some(),
         unstored: workdir.holds_unstored_state().map_err(file())?,
     })

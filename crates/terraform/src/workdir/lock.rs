@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use super::Workdir;
 
-const NAME: &str = "run.lock";
+pub(crate) const LOCK_FILE: &str = "run.lock";
 
 /// Held until it is dropped, and by each process that got it.
 #[derive(Debug)]
@@ -25,12 +25,12 @@ pub(crate) struct Lock(File);
 impl Lock {
     /// The lock, unless somebody has it.
     pub(crate) fn try_take(workdir: &Workdir) -> io::Result<Option<Self>> {
-        take(&open(&workdir.path().join(NAME))?)
+        take(&open(&workdir.path().join(LOCK_FILE))?)
     }
 
     /// Whether somebody has it. Makes nothing, and those who ask do not get in each other's way.
     pub(crate) fn is_held(workdir: &Workdir) -> io::Result<bool> {
-        let file = match File::open(workdir.path().join(NAME)) {
+        let file = match File::open(workdir.path().join(LOCK_FILE)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             other => other?,
         };
@@ -43,7 +43,7 @@ impl Lock {
 
     /// Waits for the lock.
     pub(crate) async fn take(workdir: &Workdir) -> io::Result<Self> {
-        acquire(&workdir.path().join(NAME)).await
+        acquire(&workdir.path().join(LOCK_FILE)).await
     }
 
     /// Waits for the lock on a file that is never held for long.
@@ -55,7 +55,7 @@ impl Lock {
 
     /// Whether the file is still the one in the directory: somebody may have removed both while we waited.
     pub(crate) fn is_current(&self, workdir: &Workdir) -> bool {
-        let (ours, there) = (self.0.metadata(), workdir.path().join(NAME).metadata());
+        let (ours, there) = (self.0.metadata(), workdir.path().join(LOCK_FILE).metadata());
         matches!((ours, there), (Ok(ours), Ok(there)) if (ours.dev(), ours.ino()) == (there.dev(), there.ino()))
     }
 
@@ -106,7 +106,7 @@ fn take(file: &File) -> io::Result<Option<Lock>> {
 /// The main process that holds the lock of a directory: the one in the journal, if it still is that process, or
 /// the leader of a group with our file as its standard input.
 pub(crate) fn holder(workdir: &Workdir, journalled: Option<i32>) -> Option<Pid> {
-    let lock = workdir.path().join(NAME).metadata().ok()?;
+    let lock = workdir.path().join(LOCK_FILE).metadata().ok()?;
     let holds = |pid: i32| {
         // Numbers of processes are used again.
         std::fs::metadata(format!("/proc/{pid}/fd/0"))

@@ -1,6 +1,6 @@
 //! Remembers when commands ran here, to tell a lock that one of them left behind from a lock that somebody holds.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Workdir;
@@ -8,9 +8,13 @@ use super::stamp::Stamp;
 use crate::diagnostic::LockInfo;
 use crate::engine::Verb;
 use crate::error::Error;
+use crate::redact::Redactor;
 
 /// Locks older than so many commands are told, not judged.
 const REMEMBERED: usize = 32;
+
+/// A command asks for its lock within so long: it is the first thing that it does.
+const LOCKS_WITHIN: SignedDuration = SignedDuration::from_secs(120);
 
 /// The times of the last commands that may have left a lock, oldest first.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -33,18 +37,24 @@ impl Worked {
         worked.write(workdir)
     }
 
-    /// Whether the lock was taken on this machine while a command of ours ran here. To be asked by one who holds the
+    /// Whether the lock was taken on this machine by a command of ours that ran here. To be asked by one who holds the
     /// lock of the directory: then all of those commands are over, and the holder is dead.
-    pub(crate) fn left(workdir: &Workdir, lock: &LockInfo) -> bool {
+    pub(crate) fn left(workdir: &Workdir, lock: &LockInfo, redactor: &Redactor) -> bool {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        Self::read(workdir).is_some_and(|worked| worked.covers(lock, &host))
+        // What is told of the lock has passed the redactor.
+        let hosts = [redactor.redact(&host), host];
+        Self::read(workdir).is_some_and(|worked| hosts.iter().any(|host| worked.covers(lock, host)))
     }
 
     fn covers(&self, lock: &LockInfo, host: &str) -> bool {
         let here = lock.who.rsplit_once('@').is_some_and(|(_, machine)| machine == host);
         let Some(created) = created(&lock.created) else { return false };
         let mut ours = self.commands.iter().filter(|(verb, ..)| takes(*verb, &lock.operation));
-        here && ours.any(|(_, since, until)| (*since..=*until).contains(&created))
+        here && ours.any(|(_, since, until)| {
+            // Nobody saw the end of a command that was killed: the time until it was looked for is not all its own.
+            let latest = since.saturating_add(LOCKS_WITHIN).unwrap_or(Timestamp::MAX).min(*until);
+            (*since..=latest).contains(&created)
+        })
     }
 }
 
@@ -74,6 +84,7 @@ mod tests {
     #[case::while_we_only_planned("root@here", "2026-11-15 23:13:32.703728568 +0000 UTC", Verb::Plan, false)]
     #[case::on_another_machine("root@there", "2026-11-15 23:13:32.703728568 +0000 UTC", Verb::Apply, false)]
     #[case::between_our_commands("root@here", "2026-11-15 23:20:00 +0000 UTC", Verb::Apply, false)]
+    #[case::long_after_our_command_began("root@here", "2026-11-15 23:15:31 +0000 UTC", Verb::Apply, false)]
     #[case::at_no_known_time("root@here", "yesterday", Verb::Apply, false)]
     fn only_a_lock_that_our_own_command_left_has_a_dead_holder(
         #[case] who: &str,
@@ -81,7 +92,7 @@ mod tests {
         #[case] verb: Verb,
         #[case] dead: bool,
     ) {
-        let window = (verb, "2026-11-15T23:13:30Z".parse().unwrap(), "2026-11-15T23:14:00Z".parse().unwrap());
+        let window = (verb, "2026-11-15T23:13:30Z".parse().unwrap(), "2026-11-15T23:16:00Z".parse().unwrap());
         let lock = LockInfo { who: who.to_owned(), created: created.to_owned(), ..LockInfo::default() };
 
         assert_eq!(Worked { commands: vec![window] }.covers(&lock, "here"), dead);

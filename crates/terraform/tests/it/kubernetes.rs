@@ -44,6 +44,21 @@ impl Stored {
         self.leases().get_opt(LEASE).await.unwrap()?.spec?.holder_identity
     }
 
+    /// Takes the lock as somebody else does, and answers with its identifier.
+    async fn lock_as(&self, who: &str, created: &str) -> String {
+        let id = "8d1c7a9e-0000-4000-8000-000000000001".to_owned();
+        let info = json!({
+            "ID": id, "Operation": "OperationTypeApply", "Who": who, "Version": "1.11.4", "Created": created,
+            "Info": "", "Path": "",
+        });
+        let mut lease = self.leases().get(LEASE).await.unwrap();
+        lease.spec.get_or_insert_default().holder_identity = Some(id.clone());
+        let annotations = lease.metadata.annotations.get_or_insert_default();
+        annotations.insert("app.terraform.io/lock-info".to_owned(), info.to_string());
+        self.leases().replace(LEASE, &PostParams::default(), &lease).await.unwrap();
+        id
+    }
+
     async fn has_state(&self) -> bool {
         let secrets: Api<StoredSecret> = Api::namespaced(self.cluster.client(), &self.namespace);
         secrets.get_opt(STATE).await.unwrap().is_some()
@@ -145,20 +160,7 @@ async fn a_lock_that_somebody_else_holds_is_not_ours_to_release() {
     let bed = Bed::new().await;
     let mut stored = Stored::new("resource \"terraform_data\" \"a\" {}\n").await;
     bed.make(&stored.run, &Seen::default()).await.unwrap();
-    let info = json!({
-        "ID": "8d1c7a9e-0000-4000-8000-000000000001",
-        "Operation": "OperationTypeApply",
-        "Who": "somebody@elsewhere",
-        "Version": "1.11.4",
-        "Created": "2026-01-02T03:04:05.678Z",
-        "Info": "",
-        "Path": "",
-    });
-    let mut lease = stored.leases().get(LEASE).await.unwrap();
-    lease.spec.get_or_insert_default().holder_identity = Some(info["ID"].as_str().unwrap().to_owned());
-    let annotations = lease.metadata.annotations.get_or_insert_default();
-    annotations.insert("app.terraform.io/lock-info".to_owned(), info.to_string());
-    stored.leases().replace(LEASE, &PostParams::default(), &lease).await.unwrap();
+    let id = stored.lock_as("somebody@elsewhere", "2026-01-02T03:04:05.678Z").await;
 
     stored.run.locking = Locking::Wait(Duration::ZERO);
     let plan = bed.plan_as(&stored.run, Operation::PlanDestroy).await.unwrap();
@@ -166,8 +168,28 @@ async fn a_lock_that_somebody_else_holds_is_not_ours_to_release() {
 
     let (lock, left_behind) = error.lock().unwrap();
     assert_eq!((lock.who.as_str(), left_behind), ("somebody@elsewhere", false), "{error}");
-    assert_eq!(lock.id, info["ID"].as_str().unwrap());
+    assert_eq!(lock.id, id);
     assert_eq!(error.reason(), "Locked");
+}
+
+#[tokio::test]
+async fn a_lock_that_somebody_on_this_machine_took_while_we_waited_for_it_is_not_ours_either() {
+    let bed = Bed::new().await;
+    let mut stored = Stored::new("resource \"terraform_data\" \"a\" {}\n").await;
+    bed.make(&stored.run, &Seen::default()).await.unwrap();
+    let who = format!("me@{}", rustix::system::uname().nodename().to_string_lossy());
+    let plan = bed.plan_as(&stored.run, Operation::PlanDestroy).await.unwrap();
+    // Within the time that the next command waits for it.
+    let created = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(1);
+    stored.lock_as(&who, &created.to_string()).await;
+    stored.run.locking = Locking::Wait(Duration::from_secs(3));
+    bed.apply(&stored.run, &plan, &Seen::default()).await.unwrap_err();
+
+    let plan = bed.plan_as(&stored.run, Operation::PlanDestroy).await.unwrap();
+    let error = bed.apply(&stored.run, &plan, &Seen::default()).await.unwrap_err();
+
+    let (lock, left_behind) = error.lock().unwrap();
+    assert_eq!((&lock.who, left_behind), (&who, false), "{error}");
 }
 
 #[tokio::test]

@@ -37,10 +37,11 @@ pub(super) struct Fleet {
 }
 
 impl Fleet {
-    pub(super) fn new(reality: &Reality) -> Self {
+    /// `strict` says whether a resource that is gone already may not be destroyed.
+    pub(super) fn new(reality: &Reality, strict: bool) -> Self {
         let root = serde_json::to_string(&reality.root().to_string_lossy()).unwrap_or_default();
         let wanted = (0..MEMBERS).map(|number| (format!("member-{number}"), Some(0))).collect();
-        Self { module: module(&root), wanted, generation: 0 }
+        Self { module: module(&root, if strict { "rm" } else { "rm -f" }), wanted, generation: 0 }
     }
 
     pub(super) fn workspaces(&self) -> Vec<String> {
@@ -203,7 +204,7 @@ async fn await_absence_of_deleted(client: &Client, workspace: &str) -> anyhow::R
 }
 
 /// Slow resources that leave a file in the world as long as they exist. Some are replaced with every generation.
-fn module(root: &str) -> String {
+fn module(root: &str, remove: &str) -> String {
     format!(
         r#"
 variable "generation" {{}}
@@ -221,7 +222,7 @@ resource "terraform_data" "slow" {{
 
   provisioner "local-exec" {{
     when        = destroy
-    command     = "sleep 0.1; rm \"$PLACE/$ID\""
+    command     = "sleep 0.1; {remove} \"$PLACE/$ID\""
     environment = {{ PLACE = self.input, ID = self.id }}
   }}
 }}

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Child;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use capt_local::ControlPlane;
 use capt_testkit::home::{Home, processes_in, signal, wait};
 use kube::Client;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::super::management::{client, control_plane, manager, prepare};
-use super::{Subject, tainted};
+use super::{End, Subject, tainted};
 
 /// What stopping may take: running applies finish what they began.
 const STOPPED_WITHIN: Duration = Duration::from_secs(120);
@@ -34,7 +34,7 @@ enum Kind {
 impl Host {
     pub(super) async fn start(capt: &Path, subject: Subject, place: &Path) -> anyhow::Result<Self> {
         let kind = match subject {
-            Subject::Manager => {
+            Subject::Manager | Subject::Container => {
                 let control_plane = control_plane(&place.join("control-plane")).await?;
                 let kubeconfig = place.join("kubeconfig");
                 fs::write(&kubeconfig, control_plane.kubeconfig())?;
@@ -45,7 +45,7 @@ impl Host {
             Subject::Home => Kind::Home(home(capt, place, &[])?),
         };
         let directory = place.join(match subject {
-            Subject::Manager => "terraform",
+            Subject::Manager | Subject::Container => "terraform",
             Subject::Home => "home",
         });
         Ok(Self { capt: capt.to_owned(), place: place.to_owned(), directory, kind })
@@ -59,20 +59,32 @@ impl Host {
     }
 
     /// Ends it, and tells what should not be.
-    pub(super) fn end(&mut self, end: Signal) -> anyhow::Result<Option<String>> {
+    pub(super) fn end(&mut self, end: End) -> anyhow::Result<Option<String>> {
+        let sent = match end {
+            End::Stop => Signal::TERM,
+            End::Kill | End::Death { .. } => Signal::KILL,
+        };
         let status = match &mut self.kind {
             Kind::Manager { child, .. } => {
-                signal(child, end)?;
+                signal(child, sent)?;
+                if let End::Death { .. } = end {
+                    kill_all_in(&self.directory)?;
+                }
                 wait(child, STOPPED_WITHIN)
             }
             Kind::Home(home) => {
-                home.signal(end)?;
+                home.signal(sent)?;
                 home.wait(STOPPED_WITHIN)
             }
         };
         let status = status.with_context(|| format!("ending it; see {}", self.messages().display()))?;
-        if end == Signal::KILL {
-            return Ok(None);
+        match end {
+            End::Kill | End::Death { lost: false } => return Ok(None),
+            End::Death { lost: true } => {
+                fs::remove_dir_all(&self.directory).context("losing its directory")?;
+                return Ok(None);
+            }
+            End::Stop => {}
         }
         if !status.success() {
             return Ok(Some(format!("a stop ended with {status}")));
@@ -84,7 +96,7 @@ impl Host {
     /// Starts it again. After a stop, what was interrupted is looked up first, while nothing else goes on.
     pub(super) async fn start_again(
         &mut self,
-        ended_by: Signal,
+        ended_by: End,
         excused: &mut BTreeSet<String>,
     ) -> anyhow::Result<()> {
         let directory = self.directory.clone();
@@ -94,7 +106,7 @@ impl Host {
                 *child = manager(&self.capt, &self.place, kubeconfig, None)?;
             }
             Kind::Home(old) => {
-                if ended_by != Signal::KILL {
+                if ended_by == End::Stop {
                     let mut quiet = home(&self.capt, &self.place, &["--engine", "crossplane"])?;
                     tainted::collect(&quiet.client().await?, &directory, excused).await?;
                     quiet.signal(Signal::TERM)?;
@@ -114,6 +126,23 @@ impl Host {
 
     fn messages(&self) -> PathBuf {
         self.place.join("messages")
+    }
+}
+
+/// Kills every process that works in the directory, and those that they start meanwhile.
+fn kill_all_in(directory: &Path) -> anyhow::Result<()> {
+    let deadline = Instant::now() + STOPPED_WITHIN;
+    loop {
+        let processes = processes_in(directory)?;
+        if processes.is_empty() {
+            return Ok(());
+        }
+        ensure!(Instant::now() < deadline, "processes do not die: {processes:?}");
+        for (process, _) in processes {
+            let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+            // Gone already is as good.
+            let _ = process.map(|process| kill_process(process, Signal::KILL));
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use capt_api::Workspace;
 use capt_api::names::{Reason, annotation, finalizer};
 use capt_core::apply::Blocked;
+use capt_core::workspace::lock::{Holder, Lock};
 use capt_core::workspace::observed::{Observed, Remains};
 use capt_core::workspace::standing::Freeze;
 use capt_core::workspace::status::Effect;
@@ -14,7 +15,7 @@ use super::{Acting, Done};
 use crate::error::Error;
 use crate::workspace::place::Place;
 use crate::workspace::place::kept::merge;
-use crate::workspace::{candidate, connection_secret, plan_text, preview, snapshot, state};
+use crate::workspace::{candidate, connection_secret, lock_holder, plan_text, preview, snapshot, state};
 use crate::{freezing, write};
 
 impl Acting<'_> {
@@ -71,21 +72,32 @@ impl Acting<'_> {
 
     /// What is in the way of letting go: somebody who holds the lock may be making what nobody knows of yet.
     pub(super) async fn lock_holder(&self) -> Result<Option<Blocked>, Error> {
-        if self.seen.found.is_none() || self.seen.record.memory.begun.is_none() {
+        let (Some(_), Some(begun)) = (&self.seen.found, &self.seen.record.memory.begun) else {
+            return Ok(None);
+        };
+        let (client, forced) =
+            (&self.context.client, self.workspace.annotations().get(annotation::FORCE_UNLOCK));
+        let Some(state::LockHolder { id, who }) = state::lock_holder(client, self.place).await? else {
+            return Ok(None);
+        };
+        if forced == Some(&id) {
             return Ok(None);
         }
-        let holder = state::lock_holder(&self.context.client, self.place).await?;
-        let forced = self.workspace.annotations().get(annotation::FORCE_UNLOCK);
-        // A run of ours has just ended here, after every process of an earlier manager on this machine.
-        let is_over = |holder: &state::LockHolder| {
-            forced == Some(&holder.id) || holder.host.as_ref() == Some(&self.terraform.options.host)
+        let lock = Lock {
+            id,
+            who: who.unwrap_or_default(),
+            operation: String::new(),
+            since: String::new(),
+            holder: Holder::Unknown,
         };
-        Ok(holder.filter(|holder| !is_over(holder)).map(|state::LockHolder { id: holder, .. }| {
-            let message = format!(
-                "nothing is left to destroy, but the state is locked ({holder}), so somebody may still make something; it is looked at again"
-            );
-            Blocked::new(Reason::Locked, message)
-        }))
+        if lock_holder::is_holder_dead(&lock, begun, client, self.place, self.terraform).await? {
+            return Ok(None);
+        }
+        let message = format!(
+            "nothing is left to destroy, but the state is locked ({}), so somebody may still make something; it is looked at again",
+            lock.id
+        );
+        Ok(Some(Blocked::new(Reason::Locked, message)))
     }
 
     /// The infrastructure and its state stay; nothing of ours holds them any more.

@@ -288,8 +288,12 @@ impl World {
             fingerprint: fingerprint.to_owned(),
             plan: plan.to_owned(),
             at: self.active.now,
-            host: "here".to_owned(),
-            pod_namespace: None,
+            by: crate::workspace::runner::Starter {
+                host: "here".to_owned(),
+                pod_namespace: None,
+                runner: None,
+            },
+            earlier: Vec::new(),
         });
     }
 

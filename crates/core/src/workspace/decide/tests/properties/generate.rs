@@ -51,8 +51,12 @@ fn memory() -> impl Strategy<Value = Memory> {
         fingerprint,
         plan: HASH.to_owned(),
         at,
-        host: "there".to_owned(),
-        pod_namespace: Some("capt-system".to_owned()),
+        by: crate::workspace::runner::Starter {
+            host: "there".to_owned(),
+            pod_namespace: Some("capt-system".to_owned()),
+            runner: None,
+        },
+        earlier: Vec::new(),
     });
     let several = (
         prop::option::of(applied),
