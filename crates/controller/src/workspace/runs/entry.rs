@@ -97,6 +97,13 @@ impl Entry {
         }
     }
 
+    /// Takes back a run that was never begun.
+    pub(super) fn withdraw(&mut self) {
+        if let Stage::Going { before, .. } = std::mem::take(&mut self.stage) {
+            self.stage = before.map_or(Stage::Idle, Stage::Over);
+        }
+    }
+
     /// Takes in how a run ended. A plan that was only to be shown leaves what came before it as it was.
     pub(super) fn end(
         &mut self,
