@@ -128,12 +128,14 @@ impl Leadership {
         }
     }
 
-    /// Renews the Lease until the term is over, because that fails for too long or somebody else has it.
+    /// Renews the Lease until that fails for too long or somebody else has it: the term is over then. A manager that has ended its
+    /// term itself keeps the Lease until it releases it.
     pub(crate) async fn keep(&self, term: &LeadershipTerm) {
         let mut due = term.deadline().saturating_sub(self.tenure()) + self.beat();
         loop {
             self.clock.sleep_until(due.min(term.deadline())).await;
-            if term.is_over() {
+            if term.has_run_out() {
+                term.end();
                 warn!(lease = self.options.name, "the Lease could not be renewed in time; stepping back");
                 return;
             }

@@ -58,16 +58,21 @@ impl LeadershipTerm {
         Duration::from_nanos(self.0.deadline.load(Ordering::SeqCst))
     }
 
-    /// Lets it last longer. A term that is over stays over.
+    /// Lets it last longer. A term that has run out is not brought back, and one that was ended stays over.
     pub(crate) fn extend(&self, deadline: Duration) {
-        if !self.is_over() {
+        if !self.has_run_out() {
             self.0.deadline.fetch_max(nanoseconds(deadline), Ordering::SeqCst);
         }
     }
 
-    /// Whether it has ended.
+    /// Whether its deadline has passed.
+    pub(crate) fn has_run_out(&self) -> bool {
+        self.0.clock.now() >= self.deadline()
+    }
+
+    /// Whether it has run out, or was ended before.
     pub(crate) fn is_over(&self) -> bool {
-        if !self.0.over.is_cancelled() && self.0.clock.now() >= self.deadline() {
+        if !self.0.over.is_cancelled() && self.has_run_out() {
             self.end();
         }
         self.0.over.is_cancelled()

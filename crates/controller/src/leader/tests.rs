@@ -61,6 +61,23 @@ async fn a_leader_that_cannot_renew_stops_before_anybody_else_begins(#[case] fro
     }
 }
 
+/// It may wait for Terraform for many minutes, and nobody else may begin as long as it does.
+#[tokio::test(start_paused = true)]
+async fn a_manager_that_does_not_act_any_more_keeps_its_lease_until_it_releases_it() {
+    let server = Server::new();
+    let (first, second) = (server.client().0, server.client().0);
+    let (first, second) = (leadership(first, "first", LEASE), leadership(second, "second", LEASE));
+    let term = first.acquire().await.term;
+    term.end();
+    tokio::select! {
+        () = first.keep(&term) => panic!("it does not renew its Lease any more"),
+        _ = second.acquire() => panic!("the second leads"),
+        () = tokio::time::sleep(LEASE * 10) => {}
+    }
+    first.release().await;
+    second.acquire().await;
+}
+
 /// What others are told must not be shorter than what the holder counts on.
 #[rstest]
 #[case::whole(Duration::from_secs(15), 15)]

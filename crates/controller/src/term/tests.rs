@@ -78,6 +78,17 @@ fn a_term_is_extended_only_while_it_lasts_and_never_cut_short() {
     clock.set(20);
     term.extend(Duration::from_secs(30));
     assert!(term.is_over());
-    clock.set(0);
-    assert!(term.is_over());
+    assert_eq!(term.deadline(), Duration::from_secs(20));
+}
+
+/// Whoever waits for runs of Terraform to end keeps its Lease, but begins nothing.
+#[test]
+fn a_term_that_was_ended_is_over_before_its_deadline() {
+    let clock = TestClock::default();
+    let term = clock.term(10);
+    term.end();
+    term.extend(Duration::from_secs(20));
+    assert!(term.is_over() && !term.has_run_out());
+    clock.set(20);
+    assert!(term.has_run_out());
 }
