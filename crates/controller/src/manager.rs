@@ -189,7 +189,7 @@ impl Manager {
                     stack_bindings,
                     resource_sets,
                 };
-                reconcile(&context, announced, &stop).await;
+                term.bind(Box::pin(reconcile(&context, announced, &stop))).await;
             }
         }
         term.end();
@@ -403,7 +403,6 @@ async fn reconcile(context: &Arc<Context>, queued: Queued, stop: &CancellationTo
     };
     tokio::select! {
         _ = drivers => {}
-        () = context.term.over() => {}
         () = overdue => warn!("some reconciles hang, as they do when the API server is gone; stopping without them"),
     }
 }

@@ -97,8 +97,9 @@ impl Entry {
         }
     }
 
-    /// Takes back a run that was never begun.
+    /// Takes back a run that was never begun, and with it that the user's request is handled.
     pub(super) fn withdraw(&mut self) {
+        self.handled = None;
         if let Stage::Going { before, .. } = std::mem::take(&mut self.stage) {
             self.stage = before.map_or(Stage::Idle, Stage::Over);
         }

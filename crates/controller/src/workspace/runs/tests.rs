@@ -90,6 +90,7 @@ fn waits() -> Event {
 async fn a_run_that_waits_for_its_turn_is_not_begun_after_the_leadership() {
     let scene = Scene::set(Event::Started(Verb::Apply));
     scene.start("first", apply());
+    scene.runs.handle("second", "now");
     scene.start("second", apply());
     scene.until_begun(&["first"]).await;
     scene.term.end();
@@ -100,6 +101,7 @@ async fn a_run_that_waits_for_its_turn_is_not_begun_after_the_leadership() {
     // As if nobody had wanted it: it is no failure.
     assert!(scene.runs.over("second").is_none() && scene.runs.going("second").is_none());
     assert!(scene.runs.logs("second").is_empty());
+    assert_eq!(scene.runs.handled("second"), None);
 }
 
 #[rstest]
