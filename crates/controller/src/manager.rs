@@ -192,12 +192,15 @@ impl Manager {
                 term.bind(Box::pin(reconcile(&context, announced, &stop))).await;
             }
         }
+        let ending = self.terraform.as_deref().filter(|_| self.shutdown.is_cancelled());
+        if let Some(terraform) = ending {
+            // Before the term ends: runs that have not begun are asked to stop then, and not dropped.
+            terraform.runs.stop();
+        }
         term.end();
         watching.shutdown().await;
-        if let Some(terraform) = &self.terraform
-            && self.shutdown.is_cancelled()
-        {
-            end_runs(terraform).await;
+        if let Some(terraform) = ending {
+            await_runs(terraform).await;
         }
         self.metrics.leads(false);
     }
@@ -269,10 +272,9 @@ impl Manager {
     }
 }
 
-/// Asks every run to stop and waits for it: what was begun is finished and saved.
-async fn end_runs(terraform: &Terraform) {
+/// Waits for runs that were asked to stop: what was begun is finished and saved.
+async fn await_runs(terraform: &Terraform) {
     let runs = &terraform.runs;
-    runs.stop();
     let count = runs.count();
     if count == 0 {
         return;

@@ -41,6 +41,7 @@ impl Progress {
 
 impl Runs {
     /// Carries out a run; `None` when the leadership ended before it began. Whether we lead is asked each time before it goes on.
+    /// When the manager stops, the engine begins nothing more, and what is under way is waited for.
     pub(super) async fn led(self: &Arc<Self>, order: &Order) -> Option<Result<Outcome, Error>> {
         let progress = Progress::default();
         let observer = |event: Event| {
@@ -54,7 +55,8 @@ impl Runs {
         let mut interrupting = None;
         let mut asked = false;
         poll_fn(|context| {
-            let ended = order.term.is_over() || over.as_mut().poll(context).is_ready();
+            let ended = (order.term.is_over() || over.as_mut().poll(context).is_ready())
+                && !self.stopping.load(Ordering::SeqCst);
             if ended && progress.is(WAITS) {
                 return Poll::Ready(None);
             }

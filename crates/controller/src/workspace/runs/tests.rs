@@ -137,6 +137,18 @@ async fn a_run_that_has_not_begun_ends_with_the_leadership(
     assert!(scene.runs.over("first").is_none());
 }
 
+/// What it waits for is asked to stop by the engine, and the manager waits until that has ended.
+#[tokio::test]
+async fn a_run_that_has_not_begun_is_not_dropped_when_the_manager_stops() {
+    let scene = Scene::set(waits());
+    scene.start("first", apply());
+    scene.until_begun(&["first"]).await;
+    scene.runs.stop();
+    scene.term.end();
+    scene.left(0).await;
+    assert!(scene.runs.over("first").is_some());
+}
+
 #[tokio::test]
 async fn a_run_of_an_earlier_leadership_is_not_started_and_the_next_one_starts_its_own() {
     let mut scene = Scene::set(Event::Started(Verb::Plan));
