@@ -2,6 +2,7 @@
 
 mod engine;
 mod home;
+mod leadership;
 mod management;
 pub(crate) mod moves;
 mod objects;
@@ -25,6 +26,8 @@ enum Subject {
     Home(HomeArguments),
     /// Applies of slow resources, interrupted at random moments
     Engine(EngineArguments),
+    /// Two managers whose leader is frozen, or cut off from the API server, at random moments
+    Leadership(LeadershipArguments),
     /// Clusters moved back and forth by the real clusterctl, with the manager at the source killed at random moments
     Move(MoveArguments),
 }
@@ -37,6 +40,15 @@ struct EngineArguments {
     /// What is ended; all, one after the other, by default
     #[arg(long, value_enum)]
     subject: Option<engine::Subject>,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+struct LeadershipArguments {
+    /// How often something is frozen, for 5 to 30 s
+    #[arg(long, default_value_t = 20)]
+    rounds: u32,
     #[command(flatten)]
     common: Common,
 }
@@ -88,6 +100,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
                     "with seed {seed} something is stuck, or state and reality do not agree"
                 );
             }
+        }
+        Subject::Leadership(LeadershipArguments { rounds, common }) => {
+            let (capt, seed) = common.resolve()?;
+            let summary = tokio::runtime::Runtime::new()?.block_on(leadership::soak(&capt, *rounds, seed))?;
+            println!("{}", serde_json::to_string_pretty(&summary)?);
+            ensure!(summary.is_clean(), "with seed {seed} somebody acted who did not lead");
         }
         Subject::Move(MoveArguments { rounds, common }) => {
             let (capt, seed) = common.resolve()?;

@@ -30,6 +30,7 @@ use crate::resource_set::ResourceSetMemories;
 use crate::resources::Resources;
 use crate::secret_versions::SecretVersions;
 use crate::store::{Guarded, Held, Reader};
+use crate::term::LeadershipTerm;
 use crate::workload::Workloads;
 use crate::workspace::Terraform;
 
@@ -38,6 +39,8 @@ pub(crate) const A_MOMENT: Duration = Duration::from_millis(200);
 
 /// What every driver has at hand.
 pub(crate) struct Context {
+    /// The leadership that all of it is for: whatever goes on beside reconciles is bound to it.
+    pub(crate) term: LeadershipTerm,
     pub(crate) client: Client,
     pub(crate) options: Options,
     pub(crate) recorder: Recorder,

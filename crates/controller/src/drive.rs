@@ -15,6 +15,7 @@ use kube::runtime::controller::{self, Action, Config};
 use kube::runtime::reflector::ObjectRef;
 use kube::{Resource, ResourceExt};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use tracing::{Instrument, debug, info_span, warn};
 
 use crate::context::Context;
@@ -22,6 +23,7 @@ use crate::error::Error;
 use crate::events;
 use crate::metrics::Kind;
 use crate::store::{Guarded, Reader, key_of};
+use crate::term::LeadershipTerm;
 
 /// How many objects of a kind are looked at together, and how soon.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +34,8 @@ pub(crate) struct Pace {
     pub(crate) after: Duration,
 }
 
-/// Reconciles what comes through the queue until `shutdown`; what runs then is allowed to end.
+/// Reconciles what comes through the queue until `shutdown`; what runs then is allowed to end. It is dropped when this is, and when
+/// the leadership ends.
 pub(crate) async fn drive<K, R, F>(
     (kind, pace): (Kind, Pace),
     known: &Reader<K>,
@@ -53,17 +56,17 @@ pub(crate) async fn drive<K, R, F>(
             namespace = object.meta().namespace.as_deref(),
             name = object.meta().name.as_deref(),
         );
-        async move {
+        let term = context.term.clone();
+        let work = async move {
             match &object.0 {
-                Ok(object) => alone(reconcile(object.clone(), context)).await,
+                Ok(object) => reconcile(object.clone(), context).await,
                 Err(invalid) => {
                     tell_unreadable(object.as_ref(), &invalid.error, &context).await;
                     Ok(Action::await_change())
                 }
             }
-        }
-        .instrument(span)
-        .boxed()
+        };
+        async move { alone(&term, work).await }.instrument(span).boxed()
     };
     let error_policy = move |object: Arc<Guarded<K>>, error: &Error, context: Arc<Context>| {
         context.attempts.failed(kind, key_of(object.meta()), error)
@@ -87,12 +90,16 @@ pub(crate) async fn drive<K, R, F>(
         .await;
 }
 
-/// Runs a reconcile in a task of its own, so that a panic in it ends nothing else.
+/// Runs a reconcile in a task of its own, so that a panic in it ends nothing else. The task ends with the leadership, and when
+/// nobody waits for it any more.
 async fn alone(
+    term: &LeadershipTerm,
     reconcile: impl Future<Output = Result<Action, Error>> + Send + 'static,
 ) -> Result<Action, Error> {
-    match tokio::spawn(reconcile.in_current_span()).await {
-        Ok(result) => result,
+    match AbortOnDropHandle::new(term.spawn(reconcile)).await {
+        Ok(Some(result)) => result,
+        // Whoever leads next looks at the object.
+        Ok(None) => Ok(Action::await_change()),
         Err(join) => Err(Error::Panicked { message: panic_message(join) }),
     }
 }

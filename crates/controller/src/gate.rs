@@ -12,10 +12,11 @@ use tracing::{info, warn};
 
 use crate::definitions::{self, Fitness};
 use crate::diagnostics::Readiness;
-use crate::leader::Leadership;
+use crate::leader::{Leadership, Taken};
 use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::rivals::Rivals;
+use crate::term::LeadershipTerm;
 
 /// What a manager has to pass before it acts.
 pub(crate) struct Gate {
@@ -44,22 +45,22 @@ impl Gate {
         Self { leadership, kinds, rivals, _watching: watching }
     }
 
-    /// Waits until the manager may act.
-    pub(crate) async fn pass(&self, readiness: &watch::Sender<Readiness>) {
+    /// Waits until the manager may act, and answers with the term in which it may.
+    pub(crate) async fn pass(&self, readiness: &watch::Sender<Readiness>) -> LeadershipTerm {
         loop {
             self.fit(readiness).await;
             tokio::select! {
                 () = self.unfit() => self.leave().await,
-                () = self.turn(readiness) => return,
+                term = self.turn(readiness) => return term,
             }
         }
     }
 
-    /// Returns when the manager may not act any more.
-    pub(crate) async fn closed(&self) {
+    /// Returns when the manager may not act any more: the term has ended then.
+    pub(crate) async fn closed(&self, term: &LeadershipTerm) {
         let lost = async {
             match &self.leadership {
-                Some(leadership) => leadership.keep().await,
+                Some(leadership) => leadership.keep(term).await,
                 None => pending().await,
             }
         };
@@ -69,6 +70,7 @@ impl Gate {
             () = self.unfit() => {}
             () = self.rivals.any(standing) => {}
         }
+        term.end();
     }
 
     /// Lets others pass.
@@ -115,19 +117,20 @@ impl Gate {
     }
 
     /// Waits until it is our turn.
-    async fn turn(&self, readiness: &watch::Sender<Readiness>) {
+    async fn turn(&self, readiness: &watch::Sender<Readiness>) -> LeadershipTerm {
         let stands_by = || {
             readiness.send_replace(Readiness::StandingBy);
         };
         let Some(leadership) = &self.leadership else {
-            return self.rivals.none(Standing::GivesWay, stands_by).await;
+            self.rivals.none(Standing::GivesWay, stands_by).await;
+            return LeadershipTerm::without_deadline();
         };
         stands_by();
         loop {
             self.rivals.none(Standing::GivesWay, stands_by).await;
-            let written = leadership.acquire().await;
-            if self.rivals.are_behind(written, leadership.duration() / 3).await {
-                return;
+            let Taken { version, term } = leadership.acquire().await;
+            if self.rivals.are_behind(version, leadership.duration() / 3).await {
+                return term;
             }
             leadership.release().await;
         }

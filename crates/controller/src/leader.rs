@@ -1,8 +1,13 @@
 //! Leadership by a Lease: one manager acts, others stand by and take over at once when it is released.
 //!
-//! Invariant: a manager that could not renew its Lease stops acting before anybody else may take it.
+//! Invariant: a manager that could not renew its Lease stops acting before anybody else may take it. It counts from the sending of
+//! the write that the server has taken: whoever stands by counts from a later moment, when it has seen that write. Clocks of
+//! different machines are not compared.
 
-use std::time::{Duration, Instant};
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
 
 use capt_api::crd::CAPT_VERSION;
 use capt_api::names::annotation;
@@ -20,36 +25,62 @@ use tracing::{debug, info, warn};
 
 use crate::options::LeaderElection;
 use crate::store::version;
+use crate::term::LeadershipTerm;
+use crate::uptime::UptimeClock;
 
-/// How long to wait after the API server could not be asked.
+/// How long to wait at most after the API server could not be asked.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// What a Lease can say of how long it lasts.
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(i32::MAX.unsigned_abs() as u64);
 
 /// A Lease that is wanted or held.
 pub(crate) struct Leadership {
     leases: Api<Lease>,
     options: LeaderElection,
+    clock: UptimeClock,
     /// What this manager says of itself.
     said: String,
 }
 
+/// A Lease that is ours.
+pub(crate) struct Taken {
+    /// Its version.
+    pub(crate) version: u64,
+    /// For how long we may act.
+    pub(crate) term: LeadershipTerm,
+}
+
 /// What came of an attempt to take the Lease.
 enum Attempt {
-    /// It is ours, as of this version.
-    Taken(u64),
+    /// It is ours.
+    Taken(Taken),
     /// It is somebody else's and may be free after this time.
     Held(Duration),
 }
 
-/// A Lease as it was last seen, and since when it is like that.
+/// What came of an attempt to renew the Lease.
+enum Renewal {
+    /// The write that was sent then has been taken.
+    Renewed { sent: Duration },
+    /// Somebody else has it, or nobody.
+    Lost,
+}
+
+/// A Lease as it was last seen, and since when it is like that: never earlier than it was written.
 struct Sighting {
     lease: Lease,
-    since: Instant,
+    /// By the clock of this machine.
+    since: Duration,
 }
 
 impl Leadership {
-    pub(crate) fn new(client: Client, options: LeaderElection, scope: Scope) -> Self {
+    pub(crate) fn new(client: Client, mut options: LeaderElection, scope: Scope) -> Self {
+        options.lease_duration = options.lease_duration.clamp(SHORTEST, LONGEST);
         let said = Manager { identity: options.identity.clone(), version: CAPT_VERSION.to_owned(), scope };
-        Self { leases: Api::namespaced(client, &options.namespace), options, said: json!(said).to_string() }
+        let leases = Api::namespaced(client, &options.namespace);
+        Self { leases, options, clock: UptimeClock::default(), said: json!(said).to_string() }
     }
 
     /// How long the Lease is valid when it is not renewed.
@@ -57,17 +88,33 @@ impl Leadership {
         self.options.lease_duration
     }
 
-    /// Waits until the Lease is ours, and answers with its version.
-    pub(crate) async fn acquire(&self) -> u64 {
+    /// How long a leader acts after it has sent the last write that was taken. The rest, until others may begin, is for whatever
+    /// takes time in ending, and for clocks that do not go at the same speed.
+    fn tenure(&self) -> Duration {
+        self.options.lease_duration / 3 * 2
+    }
+
+    /// How long after a write the next one is due, and how long one may take.
+    fn beat(&self) -> Duration {
+        self.options.lease_duration / 5
+    }
+
+    /// How long to wait after an attempt that failed.
+    fn pause(&self) -> Duration {
+        PAUSE.min(self.options.lease_duration / 15)
+    }
+
+    /// Waits until the Lease is ours.
+    pub(crate) async fn acquire(&self) -> Taken {
         let mut sighting: Option<Sighting> = None;
         loop {
-            match self.try_acquire(&mut sighting).await {
-                Ok(Attempt::Taken(version)) => {
+            match timeout(self.tenure(), self.try_acquire(&mut sighting)).await {
+                Ok(Ok(Attempt::Taken(taken))) => {
                     info!(lease = self.options.name, identity = self.options.identity, "leading");
-                    return version;
+                    return taken;
                 }
-                Ok(Attempt::Held(free_in)) => self.await_change(free_in, sighting.as_ref()).await,
-                Err(error) => {
+                Ok(Ok(Attempt::Held(free_in))) => self.await_change(free_in, sighting.as_ref()).await,
+                Ok(Err(error)) => {
                     warn!(
                         lease = self.options.name,
                         error = &error as &dyn std::error::Error,
@@ -75,20 +122,33 @@ impl Leadership {
                     );
                     sleep(PAUSE).await;
                 }
+                // The connection may be dead: another one is tried at once.
+                Err(_) => warn!(lease = self.options.name, "taking the Lease took too long; trying again"),
             }
         }
     }
 
-    /// Renews the Lease until that fails for too long or somebody else has it.
-    pub(crate) async fn keep(&self) {
-        let mut renewed = Instant::now();
+    /// Renews the Lease until that fails for too long or somebody else has it: the term is over then. A manager that has ended its
+    /// term itself keeps the Lease until it releases it.
+    pub(crate) async fn keep(&self, term: &LeadershipTerm) {
+        let mut due = term.deadline().saturating_sub(self.tenure()) + self.beat();
         loop {
-            sleep(self.options.lease_duration / 5).await;
-            match timeout(self.options.lease_duration / 3, self.renew()).await {
-                Ok(Ok(true)) => renewed = Instant::now(),
-                Ok(Ok(false)) => {
+            self.clock.sleep_until(due.min(term.deadline())).await;
+            if term.has_run_out() {
+                term.end();
+                warn!(lease = self.options.name, "the Lease could not be renewed in time; stepping back");
+                return;
+            }
+            let patience = self.beat().min(term.deadline().saturating_sub(self.clock.now()));
+            match timeout(patience, self.renew()).await {
+                Ok(Ok(Renewal::Renewed { sent })) => {
+                    term.extend(sent + self.tenure());
+                    due = sent + self.beat();
+                    continue;
+                }
+                Ok(Ok(Renewal::Lost)) => {
                     warn!(lease = self.options.name, "somebody else has the Lease");
-                    return;
+                    return term.end();
                 }
                 Ok(Err(error)) => {
                     warn!(
@@ -99,10 +159,7 @@ impl Leadership {
                 }
                 Err(_) => warn!(lease = self.options.name, "renewing the Lease took too long; trying again"),
             }
-            if renewed.elapsed() > self.options.lease_duration * 2 / 3 {
-                warn!(lease = self.options.name, "the Lease could not be renewed in time; stepping back");
-                return;
-            }
+            due = self.clock.now() + self.pause();
         }
     }
 
@@ -128,18 +185,19 @@ impl Leadership {
         let Some(lease) = self.leases.get_opt(&self.options.name).await? else {
             let metadata = ObjectMeta { name: Some(self.options.name.clone()), ..ObjectMeta::default() };
             let lease = self.ours(Lease { metadata, spec: None }, 0);
+            let sent = self.clock.now();
             let created = self.leases.create(&PostParams::default(), &lease).await;
-            return taken(created);
+            return self.taken(created, sent);
         };
         let since = match sighting {
             Some(known) if known.lease.metadata.resource_version == lease.metadata.resource_version => {
                 known.since
             }
-            _ => Instant::now(),
+            _ => self.clock.now(),
         };
         let spec = lease.spec.clone().unwrap_or_default();
         *sighting = Some(Sighting { lease: lease.clone(), since });
-        match holder(&spec, &self.options.identity, since.elapsed()) {
+        match holder(&spec, &self.options.identity, self.clock.now().saturating_sub(since)) {
             Holder::Other { name, free_in } => {
                 debug!(lease = self.options.name, holder = name, "standing by");
                 Ok(Attempt::Held(free_in))
@@ -147,20 +205,43 @@ impl Leadership {
             Holder::Nobody | Holder::Us => {
                 let transitions = spec.lease_transitions.unwrap_or_default().saturating_add(1);
                 let lease = self.ours(lease, transitions);
-                taken(self.leases.replace(&self.options.name, &PostParams::default(), &lease).await)
+                let sent = self.clock.now();
+                let replaced = self.leases.replace(&self.options.name, &PostParams::default(), &lease).await;
+                self.taken(replaced, sent)
             }
         }
     }
 
-    /// Whether the Lease is still ours.
-    async fn renew(&self) -> Result<bool, kube::Error> {
-        let Some(mut lease) = self.leases.get_opt(&self.options.name).await? else { return Ok(false) };
+    /// Somebody who was faster is no error: look again.
+    fn taken(&self, written: Result<Lease, kube::Error>, sent: Duration) -> Result<Attempt, kube::Error> {
+        match written {
+            Ok(lease) => {
+                let term = LeadershipTerm::until(sent + self.tenure(), self.clock.clone());
+                Ok(Attempt::Taken(Taken { version: version(&lease.metadata), term }))
+            }
+            Err(kube::Error::Api(status)) if status.code == 409 => {
+                Ok(Attempt::Held(Duration::from_millis(100)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Renews the Lease if it is still ours.
+    async fn renew(&self) -> Result<Renewal, kube::Error> {
+        let Some(mut lease) = self.leases.get_opt(&self.options.name).await? else {
+            return Ok(Renewal::Lost);
+        };
         let spec = lease.spec.get_or_insert_default();
         if spec.holder_identity.as_deref() != Some(&self.options.identity) {
-            return Ok(false);
+            return Ok(Renewal::Lost);
         }
         spec.renew_time = Some(MicroTime(Timestamp::now()));
-        self.leases.replace(&self.options.name, &PostParams::default(), &lease).await.map(|_| true)
+        // Others go by it: what somebody else made of it does not last.
+        spec.lease_duration_seconds = Some(whole_seconds(self.options.lease_duration));
+        // The server may take the write at any time from now on.
+        let sent = self.clock.now();
+        self.leases.replace(&self.options.name, &PostParams::default(), &lease).await?;
+        Ok(Renewal::Renewed { sent })
     }
 
     /// Waits until the Lease changes, or until it may be free.
@@ -180,7 +261,7 @@ impl Leadership {
         let now = MicroTime(Timestamp::now());
         lease.spec = Some(LeaseSpec {
             holder_identity: Some(self.options.identity.clone()),
-            lease_duration_seconds: i32::try_from(self.options.lease_duration.as_secs()).ok(),
+            lease_duration_seconds: Some(whole_seconds(self.options.lease_duration)),
             acquire_time: Some(now.clone()),
             renew_time: Some(now),
             lease_transitions: Some(transitions),
@@ -190,11 +271,8 @@ impl Leadership {
     }
 }
 
-/// Somebody who was faster is no error: look again.
-fn taken(written: Result<Lease, kube::Error>) -> Result<Attempt, kube::Error> {
-    match written {
-        Ok(lease) => Ok(Attempt::Taken(version(&lease.metadata))),
-        Err(kube::Error::Api(status)) if status.code == 409 => Ok(Attempt::Held(Duration::from_millis(100))),
-        Err(error) => Err(error),
-    }
+/// What a Lease can say of how long it lasts: never less than its holder counts on.
+fn whole_seconds(duration: Duration) -> i32 {
+    let up = u64::from(duration.subsec_nanos() > 0);
+    i32::try_from(duration.as_secs().saturating_add(up)).unwrap_or(i32::MAX)
 }

@@ -36,6 +36,8 @@ mod rivals;
 mod secret_versions;
 mod stop;
 mod store;
+mod term;
+mod uptime;
 mod watches;
 mod workload;
 mod workspace;

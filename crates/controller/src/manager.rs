@@ -29,6 +29,7 @@ use crate::resource_set::ResourceSetMemories;
 use crate::resources::Resources;
 use crate::secret_versions::SecretVersions;
 use crate::store::{Guarded, Presence, Reader};
+use crate::term::LeadershipTerm;
 use crate::watches::{self, Queues, Writers};
 use crate::workload::Workloads;
 use crate::workspace::{self, Terraform};
@@ -93,22 +94,29 @@ pub async fn run(client: Client, options: Options, shutdown: CancellationToken) 
     let gate = Gate::new(&manager.client, &manager.options, &manager.metrics);
     let shutdown = &manager.shutdown;
     while !shutdown.is_cancelled() {
-        tokio::select! {
-            () = shutdown.cancelled() => break,
-            () = gate.pass(&readiness) => {}
-        }
+        let term = tokio::select! {
+            () = shutdown.cancelled() => {
+                gate.leave().await;
+                break;
+            }
+            term = gate.pass(&readiness) => term,
+        };
         let stop = shutdown.child_token();
-        let mut acting = std::pin::pin!(manager.act(&readiness, stop.clone()));
+        let mut acting = std::pin::pin!(manager.act(&readiness, &term, stop.clone()));
         tokio::select! {
             () = &mut acting => {}
-            () = gate.closed() => {
+            () = gate.closed(&term) => {
                 stop.cancel();
                 acting.await;
             }
         }
-        gate.leave().await;
+        // Whoever takes the Lease acts at once.
+        if term.end_within(GRACE).await {
+            gate.leave().await;
+        } else {
+            warn!("some work has not ended yet; the Lease is not released and runs out by itself");
+        }
     }
-    gate.leave().await;
     serving.cancel();
     // A client that does not let go of its connection must not hold us up.
     let _ = tokio::time::timeout(FAREWELL, servers.join_all()).await;
@@ -127,9 +135,14 @@ struct Manager {
 }
 
 impl Manager {
-    /// Watches and reconciles until `stop`; running reconciles are allowed to end. Runs of Terraform go on when only the
-    /// leadership was lost, and are waited for when the manager is to end.
-    async fn act(&self, readiness: &watch::Sender<Readiness>, stop: CancellationToken) {
+    /// Watches and reconciles until `stop`; running reconciles are allowed to end, unless the term has ended. Runs of Terraform
+    /// go on when only the leadership was lost, and are waited for when the manager is to end.
+    async fn act(
+        &self,
+        readiness: &watch::Sender<Readiness>,
+        term: &LeadershipTerm,
+        stop: CancellationToken,
+    ) {
         readiness.send_replace(Readiness::Starting("the first listing of its objects"));
         self.metrics.leads(true);
         let (apply_sender, applies) = unbounded();
@@ -141,7 +154,8 @@ impl Manager {
         let (stack_sender, stacks) = unbounded();
         let (stack_binding_sender, stack_bindings) = unbounded();
         let (resource_set_sender, resource_sets) = unbounded();
-        let (context, writers) = self.context(control_plane_sender.clone(), stack_binding_sender.clone());
+        let (context, writers) =
+            self.context(term, control_plane_sender.clone(), stack_binding_sender.clone());
         let queues = Queues {
             applies: apply_sender,
             templates: template_sender,
@@ -175,15 +189,18 @@ impl Manager {
                     stack_bindings,
                     resource_sets,
                 };
-                reconcile(&context, announced, &stop).await;
+                term.bind(Box::pin(reconcile(&context, announced, &stop))).await;
             }
         }
-        context.resource_set_memories.stop_all();
+        let ending = self.terraform.as_deref().filter(|_| self.shutdown.is_cancelled());
+        if let Some(terraform) = ending {
+            // Before the term ends: runs that have not begun are asked to stop then, and not dropped.
+            terraform.runs.stop();
+        }
+        term.end();
         watching.shutdown().await;
-        if let Some(terraform) = &self.terraform
-            && self.shutdown.is_cancelled()
-        {
-            end_runs(terraform).await;
+        if let Some(terraform) = ending {
+            await_runs(terraform).await;
         }
         self.metrics.leads(false);
     }
@@ -191,6 +208,7 @@ impl Manager {
     /// What the drivers have at hand; it lasts for one leadership.
     fn context(
         &self,
+        term: &LeadershipTerm,
         control_plane_queue: ControlPlanes,
         stack_binding_queue: StackBindings,
     ) -> (Arc<Context>, Writers) {
@@ -206,6 +224,7 @@ impl Manager {
         let (resource_set_bindings, resource_set_binding_writer) = reflector::store();
         let reporter = Reporter::from("capt");
         let context = Context {
+            term: term.clone(),
             recorder: Recorder::new(self.client.clone(), reporter),
             client: self.client.clone(),
             cluster_serving: cluster::Serving::new(self.options.cluster_api),
@@ -253,10 +272,9 @@ impl Manager {
     }
 }
 
-/// Asks every run to stop and waits for it: what was begun is finished and saved.
-async fn end_runs(terraform: &Terraform) {
+/// Waits for runs that were asked to stop: what was begun is finished and saved.
+async fn await_runs(terraform: &Terraform) {
     let runs = &terraform.runs;
-    runs.stop();
     let count = runs.count();
     if count == 0 {
         return;

@@ -51,6 +51,7 @@ status that only a newer manager writes may be missing until that one runs again
 ### Several managers
 
 Of managers with one Lease, one acts. A manager that stops hands its Lease over at once, whatever the version of the next one is. \
+One that cannot reach the API server stops before its Lease runs out, and another one takes over when it has. \
 Managers in two namespaces have two Leases. So each says in its Lease which version it is and what it looks at, and looks at the Leases of \
 the others before it acts: if another one looks at the same objects, it stands by, says so in its log and with the metric `capt_rivals`, and takes over \
 when that one stops. `--namespace` and `--watch-filter` tell managers apart that are meant to run side by side. A manager that runs \

@@ -69,7 +69,7 @@ pub(super) async fn look(control_plane: &CAPTControlPlane, context: &Arc<Context
     if begins {
         let was_there = control_plane.spec.control_plane_endpoint.is_some();
         let pass = Pass { key: key.clone(), target, policy, was_there, is_final };
-        let passing = tokio::spawn(pass.run(Arc::clone(context)));
+        let passing = context.term.spawn(pass.run(Arc::clone(context)));
         // A cluster without add-ons answers at once.
         if seen.is_none() && tokio::time::timeout(A_MOMENT, passing).await.is_ok() {
             let seen = context.credentials.with(&key, |memory| memory.clearing.seen.clone());
@@ -120,16 +120,21 @@ impl Pass {
         let (key, is_final) = (self.key.clone(), self.is_final);
         let passing = {
             let context = Arc::clone(&context);
-            tokio::spawn(async move {
+            context.term.clone().spawn(async move {
                 let _permit = context.probes.acquire().await;
                 self.inside(&context).await
             })
         };
-        // A pass that broke off is one that has not seen the inside; the next one may.
-        let inside = passing.await.unwrap_or_else(|error| {
-            warn!(control_plane = key.name, error = %error, "looking into a cluster broke off");
-            Inside::Unreachable("looking into it broke off; see the log of the manager".to_owned())
-        });
+        let inside = match passing.await {
+            Ok(Some(inside)) => inside,
+            // What is remembered ends with the leadership, too.
+            Ok(None) => return,
+            // A pass that broke off is one that has not seen the inside; the next one may.
+            Err(error) => {
+                warn!(control_plane = key.name, error = %error, "looking into a cluster broke off");
+                Inside::Unreachable("looking into it broke off; see the log of the manager".to_owned())
+            }
+        };
         debug!(control_plane = key.name, ?inside, "looked into a cluster that is to be destroyed");
         let sight = Sight { at: context.now(), is_final, inside };
         context.credentials.with(&key, |memory| {

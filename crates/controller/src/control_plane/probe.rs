@@ -78,7 +78,7 @@ pub(super) async fn look(
             Access::AsGiven { .. } => None,
         };
         let kubeconfig = secret.content.clone();
-        let asking = tokio::spawn(ask(key.clone(), question, kubeconfig, eks, Arc::clone(context)));
+        let asking = context.term.spawn(ask(key.clone(), question, kubeconfig, eks, Arc::clone(context)));
         // Most clusters answer at once, and one status is enough for both then.
         if answer.is_none() && tokio::time::timeout(A_MOMENT, asking).await.is_ok() {
             let known = context.credentials.with(&key, |memory| memory.probe.answer.clone());

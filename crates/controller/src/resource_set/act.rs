@@ -14,7 +14,6 @@ use kube::{Api, ResourceExt};
 use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument;
 
 use super::observe::Seen;
 use super::serve::{Job, serve};
@@ -143,7 +142,7 @@ fn start(
     plan: &Plan,
     contents: Vec<Arc<Loaded>>,
     context: &Arc<Context>,
-) -> Vec<JoinHandle<()>> {
+) -> Vec<JoinHandle<Option<()>>> {
     let namespace = key_of(&set.metadata).namespace;
     let shared = Arc::new(set.clone());
     let resources: Arc<[_]> = plan.resources.clone().into();
@@ -163,7 +162,7 @@ fn start(
         let stop = CancellationToken::new();
         let begin = |memory: &mut memory::Memory| memory.stop = Some(stop.clone());
         context.resource_set_memories.with(set, &job.uid, begin);
-        under_way.push(tokio::spawn(serve(job, stop, Arc::clone(context)).in_current_span()));
+        under_way.push(context.term.spawn(serve(job, stop, Arc::clone(context))));
     }
     under_way
 }

@@ -81,12 +81,13 @@ impl ResourceSetMemories {
     /// Stops everything of a set that is on its way. Answers whether something still is.
     pub(super) fn stop(&self, set: &ClusterResourceSet) -> bool {
         let sets = self.lock();
-        stop(sets.get(&uid(set)).into_iter())
-    }
-
-    /// Stops everything, because we no longer lead: nothing more is brought to any cluster.
-    pub(crate) fn stop_all(&self) {
-        stop(self.lock().values());
+        let mut any = false;
+        let clusters = sets.get(&uid(set)).into_iter().flat_map(HashMap::values);
+        for stop in clusters.filter_map(|memory| memory.stop.as_ref()) {
+            stop.cancel();
+            any = true;
+        }
+        any
     }
 
     /// What is to be told by Events.
@@ -110,15 +111,6 @@ impl ResourceSetMemories {
         // Each entry is changed by plain assignments that cannot panic half-way.
         self.sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn stop<'sets>(sets: impl Iterator<Item = &'sets HashMap<String, Memory>>) -> bool {
-    let mut any = false;
-    for stop in sets.flat_map(HashMap::values).filter_map(|memory| memory.stop.as_ref()) {
-        stop.cancel();
-        any = true;
-    }
-    any
 }
 
 fn uid(set: &ClusterResourceSet) -> String {

@@ -224,6 +224,7 @@ impl Acting<'_> {
             self.terraform.runs.handle(&self.place.workspace_uid, request);
         }
         self.terraform.runs.start(Order {
+            term: self.context.term.clone(),
             workspace: self.place.workspace.clone(),
             uid: self.place.workspace_uid.clone(),
             start: start.clone(),

@@ -1,7 +1,13 @@
 //! The runs that wait, go on, or have ended. They outlive a reconcile, and the leadership under which they began.
+//!
+//! Invariant: whoever does not lead begins none. One that waits, here or for an earlier run in its directory, ends with the
+//! leadership under which it was wanted.
 
 mod ended;
 mod entry;
+mod led;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +28,7 @@ use super::limit::Limit;
 use crate::metrics::Metrics;
 use crate::options::{Clock, TerraformOptions};
 use crate::store::Guarded;
+use crate::term::LeadershipTerm;
 use entry::{Entry, Stage};
 
 pub(super) use ended::Over;
@@ -49,6 +56,8 @@ pub(crate) struct Runs {
 
 /// What a run needs beside what goes in.
 pub(super) struct Order {
+    /// The leadership under which it was decided: it begins in this one or not at all.
+    pub(super) term: LeadershipTerm,
     /// The Workspace's name.
     pub(super) workspace: String,
     /// Its uid.
@@ -197,13 +206,14 @@ impl Runs {
         Ok(())
     }
 
-    /// Starts a run, unless one of the same Workspace goes on or the manager stops.
+    /// Starts a run, unless one of the same Workspace goes on, the manager stops, or it does not lead any more.
     pub(super) fn start(self: &Arc<Self>, order: Order) {
         let cancel = CancellationToken::new();
         {
             let mut entries = self.lock();
             let entry = entries.entry(order.uid.clone()).or_default();
-            if matches!(entry.stage, Stage::Going { .. }) || self.stopping.load(Ordering::SeqCst) {
+            let goes_on = matches!(entry.stage, Stage::Going { .. });
+            if goes_on || self.stopping.load(Ordering::SeqCst) || order.term.is_over() {
                 return;
             }
             let going = Going::new(&order, self.clock.now());
@@ -232,21 +242,27 @@ impl Runs {
         let pass = tokio::select! {
             pass = limit.enter(order.start.priority) => Some(pass),
             () = cancel.cancelled() => None,
+            () = order.term.over() => None,
         };
         let began = std::time::Instant::now();
         let result = if pass.is_some() && !cancel.is_cancelled() {
             self.change(&order.uid, Going::begin);
-            let observer = |event: Event| self.observe(&order, &event);
             // A task of its own would hide a panic; here it would leave the run going for ever.
-            let work = std::panic::AssertUnwindSafe(self.engine.run(&order.run, &observer));
-            futures::FutureExt::catch_unwind(work).await.unwrap_or(Err(capt_terraform::Error::Stopping))
+            let work = std::panic::AssertUnwindSafe(self.led(&order));
+            futures::FutureExt::catch_unwind(work).await.unwrap_or(Some(Err(capt_terraform::Error::Stopping)))
         } else {
-            Err(capt_terraform::Error::Stopping)
+            (!order.term.is_over()).then_some(Err(capt_terraform::Error::Stopping))
         };
         drop(pass);
-        self.metrics.terraform_ran(operation_kind(&order), result.is_ok(), began.elapsed());
-        let word = self.lock().entry(order.uid.clone()).or_default().end(&order, result, self.clock.now());
-        info!(result = word, "run ended");
+        if let Some(result) = result {
+            self.metrics.terraform_ran(operation_kind(&order), result.is_ok(), began.elapsed());
+            let now = self.clock.now();
+            let word = self.lock().entry(order.uid.clone()).or_default().end(&order, result, now);
+            info!(result = word, "run ended");
+        } else {
+            self.lock().entry(order.uid.clone()).or_default().withdraw();
+            info!("run not begun, because this manager does not lead any more");
+        }
         self.going.send_modify(|count| *count = count.saturating_sub(1));
         self.wake(&order.workspace);
     }

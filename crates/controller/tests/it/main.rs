@@ -13,6 +13,7 @@ mod deletion;
 mod engine;
 mod from_go;
 mod kinds;
+mod leadership;
 mod managers;
 mod network;
 mod ownership;

@@ -67,7 +67,11 @@ pub(crate) struct Manager {
 
 impl Manager {
     pub(crate) async fn start(cluster: &TestCluster, options: Options) -> Self {
-        let client = manager_client(cluster).await;
+        Self::start_with(manager_client(cluster).await, options)
+    }
+
+    /// A manager with a client that the test has its hands on.
+    pub(crate) fn start_with(client: Client, options: Options) -> Self {
         let shutdown = CancellationToken::new();
         let task = tokio::spawn(manager::run(client, options, shutdown.clone()));
         Self { shutdown, task: Some(task) }

@@ -68,7 +68,7 @@ pub(super) fn listen(
     let heard = Arc::new(AtomicBool::new(false));
     let (told, queue) = (Arc::clone(&heard), context.stack_binding_queue.clone());
     let objects = awaited.clone();
-    let task = tokio::spawn(async move {
+    let task = context.term.spawn(async move {
         let changes = objects.iter().map(|one| change(&workload, one).boxed());
         let _first = select_all(changes).await;
         told.store(true, Ordering::Release);

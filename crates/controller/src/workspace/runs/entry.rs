@@ -97,6 +97,14 @@ impl Entry {
         }
     }
 
+    /// Takes back a run that was never begun, and with it that the user's request is handled.
+    pub(super) fn withdraw(&mut self) {
+        self.handled = None;
+        if let Stage::Going { before, .. } = std::mem::take(&mut self.stage) {
+            self.stage = before.map_or(Stage::Idle, Stage::Over);
+        }
+    }
+
     /// Takes in how a run ended. A plan that was only to be shown leaves what came before it as it was.
     pub(super) fn end(
         &mut self,

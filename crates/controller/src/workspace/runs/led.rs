@@ -1,0 +1,78 @@
+//! A run is begun by whoever leads. Once it has begun, it ends by itself.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::Poll;
+
+use capt_core::workspace::decide::Operation;
+use capt_terraform::{Error, Event, Outcome, Verb};
+use tracing::warn;
+
+use super::{Order, Runs};
+
+/// No command was started.
+const WAITS: u8 = 0;
+/// A command was started, but none yet that makes the run what it is.
+const PREPARES: u8 = 1;
+/// The run has begun.
+const BEGUN: u8 = 2;
+
+/// How far a run is.
+#[derive(Default)]
+struct Progress(AtomicU8);
+
+impl Progress {
+    /// Takes in that a command starts. What changes something begins with the command that does; before that it can be left.
+    fn started(&self, operation: &Operation, verb: Verb) {
+        let begins = match operation {
+            Operation::Apply { .. } | Operation::Destroy { .. } | Operation::Unlock { .. } => {
+                !verb.may_be_killed()
+            }
+            Operation::Plan | Operation::Preview | Operation::PlanDestroy | Operation::Outputs => true,
+        };
+        self.0.fetch_max(if begins { BEGUN } else { PREPARES }, Ordering::SeqCst);
+    }
+
+    fn is(&self, progress: u8) -> bool {
+        self.0.load(Ordering::SeqCst) == progress
+    }
+}
+
+impl Runs {
+    /// Carries out a run; `None` when the leadership ended before it began. Whether we lead is asked each time before it goes on.
+    /// When the manager stops, the engine begins nothing more, and what is under way is waited for.
+    pub(super) async fn led(self: &Arc<Self>, order: &Order) -> Option<Result<Outcome, Error>> {
+        let progress = Progress::default();
+        let observer = |event: Event| {
+            if let Event::Started(verb) = &event {
+                progress.started(&order.start.operation, *verb);
+            }
+            self.observe(order, &event);
+        };
+        let mut run = self.engine.run(&order.run, &observer);
+        let mut over = std::pin::pin!(order.term.over());
+        let mut interrupting = None;
+        let mut asked = false;
+        poll_fn(|context| {
+            let ended = (order.term.is_over() || over.as_mut().poll(context).is_ready())
+                && !self.stopping.load(Ordering::SeqCst);
+            if ended && progress.is(WAITS) {
+                return Poll::Ready(None);
+            }
+            // A command that changes nothing has a process, which must not be left behind.
+            if ended && progress.is(PREPARES) && !asked {
+                let asking = interrupting.get_or_insert_with(|| self.engine.interrupt(&order.run.identity));
+                if let Poll::Ready(answer) = asking.as_mut().poll(context) {
+                    asked = true;
+                    if let Err(error) = answer {
+                        warn!(error = &error as &dyn std::error::Error, "a run could not be asked to stop");
+                    }
+                }
+            }
+            let result = run.as_mut().poll(context);
+            result.map(|result| if asked && progress.is(PREPARES) { None } else { Some(result) })
+        })
+        .await
+    }
+}
