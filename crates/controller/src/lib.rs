@@ -36,6 +36,7 @@ mod rivals;
 mod secret_versions;
 mod stop;
 mod store;
+mod unseen;
 mod watches;
 mod workload;
 mod workspace;

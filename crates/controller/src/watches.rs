@@ -148,7 +148,6 @@ async fn follow_applies(
         writer,
         |_| (),
         |metadata, touch| {
-            context.applies.caught_up(metadata);
             let key = key_of(metadata);
             bring_up(&context, &queues, &Dependency::ApplyStatus(key.clone()));
             if !changes.is_news(metadata, touch) {
@@ -195,7 +194,6 @@ async fn follow_workspaces(context: Arc<Context>, writer: Writer<Guarded<Workspa
     let source = cluster_source::<Guarded<Workspace>>(&context, Kind::Workspace);
     let mut changes = Changes::default();
     follow(source, context.workspaces.clone(), writer, trim_workspace, |metadata, touch| {
-        context.workspaces.caught_up(metadata);
         if changes.is_news(metadata, touch) {
             let name = key_of(metadata).name;
             match touch {
@@ -216,7 +214,6 @@ async fn follow_clusters(context: Arc<Context>, writer: Writer<Guarded<Cluster>>
     let source = source::<Guarded<Cluster>>(&context, Kind::Cluster);
     let mut changes = Changes::default();
     follow(source, context.clusters.clone(), writer, trim_cluster, |metadata, touch| {
-        context.clusters.caught_up(metadata);
         let key = key_of(metadata);
         bring_up(&context, &queues, &Dependency::ClusterStatus(key.clone()));
         if changes.is_news(metadata, touch) {
@@ -256,9 +253,7 @@ async fn follow_own<K>(
     let Own { source, known, writer, queue, dependent } = own;
     let kind = source.kind;
     let mut changes = Changes::default();
-    let reader = known.clone();
     let heard = |metadata: &ObjectMeta, touch| {
-        reader.caught_up(metadata);
         let key = key_of(metadata);
         let news = changes.is_news(metadata, touch);
         match touch {

@@ -135,7 +135,7 @@ impl Place<'_> {
 
     fn remember(&self, secret: &Secret) {
         let Self { key, context, .. } = self;
-        context.secrets.there(&secret.metadata);
+        context.secrets.written(&secret.metadata);
         let known = (version(&secret.metadata), self.digest());
         context.credentials.with(key, |memory| memory.written.insert(self.secret.name.clone(), known));
     }
