@@ -87,6 +87,7 @@ impl SecretVersions {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "it never leaves the process")]
 fn number(name: &Name) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);

@@ -4,6 +4,7 @@ mod addons;
 mod changes;
 mod sources;
 
+use std::collections::HashSet;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -343,9 +344,23 @@ fn announce(
     named: fn(&ObjectMeta) -> Dependency,
 ) -> impl FnMut(Heard<'_>) + Send + use<> {
     let (context, queues) = (Arc::clone(context), queues.clone());
+    let mut listing = None;
     move |heard| match heard {
-        Heard::There(metadata) | Heard::Gone(metadata) => bring_up(&context, &queues, &named(metadata)),
-        Heard::Relisting | Heard::Listed => {}
+        Heard::Relisting => listing = Some(HashSet::new()),
+        Heard::There(metadata) => {
+            bring_up(&context, &queues, &named(metadata));
+            if let Some(listing) = &mut listing {
+                listing.insert(named(metadata));
+            }
+        }
+        Heard::Gone(metadata) => bring_up(&context, &queues, &named(metadata)),
+        // What went while nobody watched is heard of in no other way.
+        Heard::Listed => {
+            let (kind, shown) = (named(&ObjectMeta::default()), listing.take().unwrap_or_default());
+            for lost in context.index.noted_and_not_shown(&kind, &shown) {
+                bring_up(&context, &queues, &lost);
+            }
+        }
     }
 }
 

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use crate::digest::digest;
 
-/// How many hexadecimal digits the identities of CAPT 0.1.0 have.
-const DIGITS_OF_0_1_0: usize = 16;
+/// How many hexadecimal digits the identities of earlier builds have.
+const EARLIER_DIGITS: usize = 16;
 
 /// The identity of a cluster, for a status: it stands for the server's address and for what the server is trusted by.
 pub fn identity(server: &str, certificate_authority: Option<&str>) -> String {
@@ -14,18 +14,19 @@ pub fn identity(server: &str, certificate_authority: Option<&str>) -> String {
 
 /// Whether another cluster has taken the place of the one that a status speaks of.
 ///
-/// An identity of CAPT 0.1.0 cannot be compared: its hash depends on the compiler. It counts as the same cluster, and the next
-/// status has an identity of today. A cluster that was replaced during that upgrade is brought in line by the next drift check.
+/// An identity of an earlier build cannot be compared: its hash depends on the compiler. It counts as the same cluster, and the
+/// next status has an identity of today. A cluster that was replaced during that very upgrade is brought in line by the next drift
+/// check.
 pub fn is_replaced(known: Option<&str>, found: Option<&str>) -> bool {
     match (known, found) {
-        (Some(known), Some(found)) => known != found && !is_of_0_1_0(known),
+        (Some(known), Some(found)) => known != found && !is_earlier(known),
         (None, _) | (_, None) => false,
     }
 }
 
-fn is_of_0_1_0(identity: &str) -> bool {
+fn is_earlier(identity: &str) -> bool {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    identity.len() == DIGITS_OF_0_1_0 && identity.bytes().all(is_digit)
+    identity.len() == EARLIER_DIGITS && identity.bytes().all(is_digit)
 }
 
 #[cfg(test)]
@@ -61,7 +62,7 @@ mod tests {
     #[case::another(Some("sha256:a"), Some("sha256:b"), true)]
     #[case::not_known_before(None, Some("sha256:b"), false)]
     #[case::not_known_now(Some("sha256:a"), None, false)]
-    #[case::written_by_0_1_0(Some("d966e336ed0483a2"), Some("sha256:b"), false)]
+    #[case::written_by_an_earlier_build(Some("d966e336ed0483a2"), Some("sha256:b"), false)]
     #[case::shorter(Some("d966e336ed0483a"), Some("sha256:b"), true)]
     #[case::no_digits(Some("D966E336ED0483A2"), Some("sha256:b"), true)]
     #[case::empty(Some(""), Some("sha256:b"), true)]

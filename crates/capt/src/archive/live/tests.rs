@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use axum::http::StatusCode;
-use axum::{Json, Router};
+use axum::Router;
 use capt_core::archive::KINDS;
 use kube::Config;
 use rstest::rstest;
@@ -19,7 +19,7 @@ async fn listed(answers: Answers) -> anyhow::Result<Vec<String>> {
         let mut answers = answers.lock().unwrap();
         let next = if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() };
         let (code, body) = next.unwrap();
-        std::future::ready((StatusCode::from_u16(code).unwrap(), Json(body)))
+        std::future::ready((StatusCode::from_u16(code).unwrap(), body.to_string()))
     };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

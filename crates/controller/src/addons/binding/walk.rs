@@ -105,9 +105,9 @@ impl Walk<'_> {
     /// What was heard of is looked at now, whenever it would have been its turn.
     fn hear(&mut self) {
         let Some(listener) = self.memory.listener.take() else { return };
-        if let Some(lacks) = listener.lacks().filter(|lacks| self.memory.lacks.as_deref() != Some(*lacks)) {
-            self.memory.lacks = Some(lacks.to_owned());
-            let message = lacks.to_owned();
+        if let Some(message) = listener.lacks().map(ToOwned::to_owned)
+            && self.memory.lacks.insert(message.clone())
+        {
             self.notes.push(Note { warning: true, reason: Reason::WatchForbidden, message });
         }
         if !listener.has_heard() {

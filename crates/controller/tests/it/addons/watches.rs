@@ -48,11 +48,11 @@ async fn requests(workload: &TestCluster) -> u64 {
 async fn credentials_without_the_verb_watch_are_reported_and_the_cluster_is_inspected_at_intervals() {
     let (scene, namespace) = set().await;
     let workload = workload().await;
-    workload.apply_crds(&[loose_definition(GROUP, "v1", "Thing", "things")]).await;
-    let thing = format!(
-        "apiVersion: {GROUP}/v1\nkind: Thing\nmetadata: {{ name: x, namespace: {namespace} }}\nspec: {{ a: b }}\n"
-    );
-    scene.put_manifests("manifests", &thing).await;
+    let definition = json!(loose_definition(GROUP, "v1", "Thing", "things"));
+    let thing = json!({
+        "apiVersion": format!("{GROUP}/v1"), "kind": "Thing", "metadata": { "name": "x", "namespace": namespace }, "spec": {},
+    });
+    scene.put_manifests("manifests", &format!("{definition}\n---\n{thing}\n")).await;
     let check = json!({
         "apiVersion": format!("{GROUP}/v1"), "kind": "Thing", "namespace": namespace, "name": "x",
         "expression": "has(self.status) && self.status.ready",
