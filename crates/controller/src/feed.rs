@@ -286,8 +286,8 @@ mod tests {
     fn known_after(shown: Vec<Shown>) -> (Option<u64>, Vec<Touch>) {
         let (store, mut writer) = reflector::store::<Guarded<Apply>>();
         let known = Reader::new(store);
-        let mut touches = Vec::new();
-        let mut touched = |_: &ObjectMeta, touch| touches.push(touch);
+        let mut told = Vec::new();
+        let mut touched = |_: &ObjectMeta, touch| told.push(touch);
         for shown in shown {
             let guarded = |apply| DeserializeGuard(Ok(apply));
             let events = match shown {
@@ -306,7 +306,7 @@ mod tests {
                 record(&event, &known, &mut writer, &mut touched);
             }
         }
-        (known.get(Some("a"), "x").map(|found| version(&found.metadata)), touches)
+        (known.get(Some("a"), "x").map(|found| version(&found.metadata)), told)
     }
 
     #[rstest]
@@ -356,9 +356,7 @@ mod tests {
         #[case] expected: Option<u64>,
         #[case] told: &[Touch],
     ) {
-        let (found, touches) = known_after(shown);
-        assert_eq!(found, expected);
-        assert_eq!(touches, told);
+        assert_eq!(known_after(shown), (expected, told.to_vec()));
     }
 
     fn crd(version: &str, served: bool, established: &str) -> CustomResourceDefinition {

@@ -1,8 +1,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use axum::http::StatusCode;
 use axum::Router;
+use axum::http::StatusCode;
 use capt_core::archive::KINDS;
 use kube::Config;
 use rstest::rstest;

@@ -35,12 +35,10 @@ fn refused(code: u16, reason: &str) -> (u16, String) {
     (code, status.to_string())
 }
 
-/// Listens for an hour to a cluster that answers every watch like this; tells whether a change was heard, and how often the
-/// cluster was asked.
-async fn listen_for_an_hour(
-    version: Option<&str>,
+/// A cluster that answers every watch like this, and counts them.
+fn cluster(
     answer: impl Fn(&str) -> (u16, String) + Clone + Send + Sync + 'static,
-) -> (bool, usize) {
+) -> (Arc<Workload>, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
     let workload = scripted(move |request| {
@@ -51,9 +49,20 @@ async fn listen_for_an_hour(
         counted.fetch_add(1, Ordering::Relaxed);
         answer(request.uri().query().unwrap_or_default())
     });
+    (Arc::new(workload), asked)
+}
+
+const AN_HOUR: Duration = Duration::from_secs(3600);
+
+/// Listens for an hour to a cluster that answers every watch like this; tells whether a change was heard, and how often the
+/// cluster was asked.
+async fn listen_for_an_hour(
+    version: Option<&str>,
+    answer: impl Fn(&str) -> (u16, String) + Clone + Send + Sync + 'static,
+) -> (bool, usize) {
+    let (workload, asked) = cluster(answer);
     let (ear, awaited) = (Ear::default(), awaited(version));
-    let listening = change(&workload, &awaited, &ear);
-    let heard = tokio::time::timeout(Duration::from_secs(3600), listening).await.is_ok();
+    let heard = tokio::time::timeout(AN_HOUR, change(&workload, &awaited, &ear)).await.is_ok();
     (heard, asked.load(Ordering::Relaxed))
 }
 
@@ -97,17 +106,43 @@ async fn a_change_is_heard_after_the_watch_was_interrupted() {
     let (heard, asked) = listen_for_an_hour(Some("5"), move |query| {
         let index = count.fetch_add(1, Ordering::Relaxed);
         let from_version = query.contains("resourceVersion=5");
-        match answers.get(index) {
-            Some(answer) => {
-                assert!(from_version, "{query}");
-                answer.clone()
-            }
-            None => {
-                assert!(!from_version, "that version is too old: {query}");
-                event("ADDED", "7")
-            }
-        }
+        assert_eq!(from_version, index < answers.len(), "from a version until it is too old: {query}");
+        answers.get(index).cloned().unwrap_or_else(|| event("ADDED", "7"))
     })
     .await;
     assert_eq!((heard, asked), (true, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_binding_is_announced_once_and_not_before_the_pause_is_over() {
+    let (workload, _) = cluster(|_| event("MODIFIED", "6"));
+    let (queue, mut announced) = futures::channel::mpsc::unbounded();
+    let pause = Duration::from_secs(5);
+    let listener = listen(Name::new("a", "b"), workload, vec![awaited(Some("5"))], pause, queue).unwrap();
+    assert_eq!(announced.next().await.unwrap(), ObjectRef::new("b").within("a"));
+    assert!(listener.has_heard() && listener.age() >= pause);
+    assert!(announced.next().await.is_none(), "nobody listens any more");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_credentials_lack_is_known_and_announces_nothing() {
+    let (workload, _) = cluster(|_| refused(403, "Forbidden"));
+    let (queue, mut announced) = futures::channel::mpsc::unbounded();
+    let awaited = vec![awaited(Some("5"))];
+    let listener = listen(Name::new("a", "b"), workload, awaited, Duration::ZERO, queue).unwrap();
+    assert!(tokio::time::timeout(AN_HOUR, announced.next()).await.is_err(), "a binding is announced");
+    assert_eq!(
+        listener.lacks().unwrap(),
+        "the credentials in Secret `a/x-kubeconfig` lack the verb `watch` for deployments.apps in namespace `a`: grant it, \
+         and CAPT notices at once what becomes ready; until then CAPT inspects the cluster every 30 s"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_listens_to_the_first_of_many_goes_on() {
+    let (workload, _) = cluster(|_| (200, String::new()));
+    let (queue, _announced) = futures::channel::mpsc::unbounded();
+    let many = vec![awaited(Some("5")); MOST + 1];
+    let listener = listen(Name::new("a", "b"), workload, many.clone(), Duration::ZERO, queue).unwrap();
+    assert!(listener.listens_to(&many) && !listener.listens_to(&[awaited(Some("6"))]));
 }
