@@ -11,7 +11,6 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::PartialObjectMeta;
 use kube::runtime::WatchStreamExt;
-use kube::runtime::reflector::Lookup;
 use kube::runtime::reflector::store::Writer;
 use kube::runtime::wait::{Condition as _, await_condition, conditions};
 use kube::runtime::watcher::{self, Event, watcher};
@@ -21,7 +20,7 @@ use tokio::time::sleep;
 use tracing::{info, warn};
 
 use crate::metrics::{Kind, Metrics};
-use crate::store::{Guarded, Presence, Reader};
+use crate::store::{Guarded, Presence, Reader, key_of};
 
 /// How long to wait after a kind was not found although it should be there.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -73,14 +72,14 @@ pub(crate) async fn follow<K>(
             if matches!(event, Event::InitDone) {
                 known.set_presence(Presence::Listed);
             }
-            record(&event, &mut writer, &mut touched);
+            record(&event, &known, &mut writer, &mut touched);
             source.metrics.objects(source.kind, reader.len());
         }
         // The objects went with their kind. A kind that is served and yet not found is not asked for without a pause.
         sleep(PAUSE).await;
         known.set_presence(Presence::Absent);
         for event in [Event::Init, Event::InitDone] {
-            record(&event, &mut writer, &mut touched);
+            record(&event, &known, &mut writer, &mut touched);
         }
         source.metrics.objects(source.kind, reader.len());
     }
@@ -89,6 +88,7 @@ pub(crate) async fn follow<K>(
 /// Puts an event into the store and tells what it touched.
 fn record<K>(
     event: &Event<Guarded<K>>,
+    known: &Reader<K>,
     writer: &mut Writer<Guarded<K>>,
     touched: &mut (impl FnMut(&ObjectMeta, Touch) + Send),
 ) where
@@ -98,14 +98,28 @@ fn record<K>(
     let before = if matches!(event, Event::InitDone) { reader.state() } else { Vec::new() };
     writer.apply_watcher_event(event);
     match event {
-        Event::Apply(object) => touched(object.meta(), Touch::There),
-        Event::Delete(object) => touched(object.meta(), Touch::Gone),
-        Event::Init | Event::InitApply(_) => {}
+        Event::Apply(object) => {
+            known.there(object.meta());
+            touched(object.meta(), Touch::There);
+        }
+        Event::Delete(object) => {
+            known.gone(object.meta());
+            touched(object.meta(), Touch::Gone);
+        }
+        Event::Init => known.relisting(),
+        Event::InitApply(_) => {}
         Event::InitDone => {
             let after = reader.state();
-            let names: HashSet<_> = after.iter().map(|object| object.to_object_ref(())).collect();
-            for object in before.iter().filter(|object| !names.contains(&object.to_object_ref(()))) {
-                touched(object.meta(), Touch::Gone);
+            let uids: HashSet<_> = after.iter().filter_map(|object| object.meta().uid.as_ref()).collect();
+            let names: HashSet<_> = after.iter().map(|object| key_of(object.meta())).collect();
+            let before = before.iter().map(|object| object.meta());
+            let (gone, replaced): (Vec<_>, Vec<_>) = before
+                .filter(|metadata| metadata.uid.as_ref().is_none_or(|uid| !uids.contains(uid)))
+                .partition(|metadata| !names.contains(&key_of(metadata)));
+            let mut lost = known.listed(gone.iter().chain(&replaced).copied());
+            lost.retain(|metadata| gone.iter().all(|told| key_of(told) != key_of(metadata)));
+            for metadata in gone.into_iter().chain(&lost) {
+                touched(metadata, Touch::Gone);
             }
             for object in &after {
                 touched(object.meta(), Touch::There);
@@ -239,10 +253,111 @@ fn is_served(crd: Option<&CustomResourceDefinition>, version: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use capt_api::WorkspaceTemplateApply;
+    use kube::core::DeserializeGuard;
+    use kube::runtime::reflector;
     use rstest::rstest;
     use serde_json::json;
 
     use super::*;
+    use crate::store::version;
+
+    type Apply = WorkspaceTemplateApply;
+
+    fn apply(uid: &str, version: u64) -> Apply {
+        serde_json::from_value(json!({
+            "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "WorkspaceTemplateApply",
+            "metadata": { "name": "x", "namespace": "a", "uid": uid, "resourceVersion": version.to_string() },
+            "spec": { "templateRef": { "name": "t" } },
+        }))
+        .unwrap()
+    }
+
+    /// What a watch shows.
+    enum Shown {
+        There(Apply),
+        Gone(Apply),
+        Listing(Vec<Apply>),
+        /// This is no part of the watch: it is the answer to a write of ours.
+        Answer(Apply),
+    }
+
+    /// The version that is known after all of this, and what was told of the object, one thing after the other.
+    fn known_after(shown: Vec<Shown>) -> (Option<u64>, Vec<Touch>) {
+        let (store, mut writer) = reflector::store::<Guarded<Apply>>();
+        let known = Reader::new(store);
+        let mut told = Vec::new();
+        let mut touched = |_: &ObjectMeta, touch| told.push(touch);
+        for shown in shown {
+            let guarded = |apply| DeserializeGuard(Ok(apply));
+            let events = match shown {
+                Shown::There(apply) => vec![Event::Apply(guarded(apply))],
+                Shown::Gone(apply) => vec![Event::Delete(guarded(apply))],
+                Shown::Listing(applies) => {
+                    let listed = applies.into_iter().map(|apply| Event::InitApply(guarded(apply)));
+                    std::iter::once(Event::Init).chain(listed).chain([Event::InitDone]).collect()
+                }
+                Shown::Answer(apply) => {
+                    known.remember(apply);
+                    Vec::new()
+                }
+            };
+            for event in events {
+                record(&event, &known, &mut writer, &mut touched);
+            }
+        }
+        (known.get(Some("a"), "x").map(|found| version(&found.metadata)), told)
+    }
+
+    #[rstest]
+    #[case::before_the_watch_shows_it(vec![Shown::Answer(apply("u", 5))], Some(5), &[])]
+    #[case::after_its_deletion(
+        vec![Shown::There(apply("u", 4)), Shown::Gone(apply("u", 6)), Shown::Answer(apply("u", 5))],
+        None,
+        &[Touch::There, Touch::Gone],
+    )]
+    #[case::before_its_deletion(
+        vec![Shown::There(apply("u", 4)), Shown::Answer(apply("u", 5)), Shown::Gone(apply("u", 6))],
+        None,
+        &[Touch::There, Touch::Gone],
+    )]
+    #[case::before_a_listing_without_it(
+        vec![Shown::There(apply("u", 4)), Shown::Answer(apply("u", 5)), Shown::Listing(vec![])],
+        None,
+        &[Touch::There, Touch::Gone],
+    )]
+    #[case::after_a_listing_without_it(
+        vec![Shown::There(apply("u", 4)), Shown::Listing(vec![]), Shown::Answer(apply("u", 5))],
+        None,
+        &[Touch::There, Touch::Gone],
+    )]
+    #[case::that_made_it_before_a_listing_without_it(
+        vec![Shown::Listing(vec![]), Shown::Answer(apply("u", 5)), Shown::Listing(vec![])],
+        None,
+        &[Touch::Gone],
+    )]
+    #[case::after_it_was_made_again(
+        vec![
+            Shown::There(apply("u", 4)), Shown::Gone(apply("u", 6)), Shown::There(apply("w", 7)),
+            Shown::Answer(apply("u", 5)), Shown::Gone(apply("w", 8)),
+        ],
+        None,
+        &[Touch::There, Touch::Gone, Touch::There, Touch::Gone],
+    )]
+    #[case::after_a_listing_with_another_of_its_name(
+        vec![
+            Shown::There(apply("u", 4)), Shown::Listing(vec![apply("w", 7)]), Shown::Answer(apply("u", 9)),
+        ],
+        Some(7),
+        &[Touch::There, Touch::There],
+    )]
+    fn an_answer_to_a_write_makes_no_ghost(
+        #[case] shown: Vec<Shown>,
+        #[case] expected: Option<u64>,
+        #[case] told: &[Touch],
+    ) {
+        assert_eq!(known_after(shown), (expected, told.to_vec()));
+    }
 
     fn crd(version: &str, served: bool, established: &str) -> CustomResourceDefinition {
         let mut crd = capt_api::crd::foreign(capt_api::crd::Foreign::ClusterApi).remove(0);

@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::mem::discriminant;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use capt_api::flux::SourceKind;
@@ -124,6 +125,17 @@ impl<K: Clone + Eq + Hash> Index<K> {
         self.lock().by_dependency.keys().filter_map(secret).collect()
     }
 
+    /// Everything of the same kind as one dependency that something depends on and that is not shown.
+    pub(crate) fn noted_and_not_shown(
+        &self,
+        kind: &Dependency,
+        shown: &HashSet<Dependency>,
+    ) -> Vec<Dependency> {
+        let links = self.lock();
+        let same_kind = links.by_dependency.keys().filter(|one| discriminant(*one) == discriminant(kind));
+        same_kind.filter(|one| !shown.contains(one)).cloned().collect()
+    }
+
     /// Forgets an object that is gone.
     pub(crate) fn forget(&self, object: &K) {
         self.lock().keep(object, &HashSet::new());
@@ -212,6 +224,17 @@ mod tests {
         drop(notes);
         assert!(index.dependents(&secret("x")).is_empty());
         assert_eq!(index.dependents(&secret("y")), ["one"]);
+    }
+
+    #[test]
+    fn what_a_listing_does_not_show_is_found() {
+        let index = Index::default();
+        let map = |name: &str| Dependency::ConfigMap(Name::new("a", name));
+        let notes = index.note("one");
+        notes.on(map("x"));
+        notes.on(map("y"));
+        notes.on(secret("z"));
+        assert_eq!(index.noted_and_not_shown(&map(""), &HashSet::from([map("x"), map("other")])), [map("y")]);
     }
 
     #[test]

@@ -37,6 +37,7 @@ mod secret_versions;
 mod stop;
 mod store;
 mod term;
+mod unseen;
 mod uptime;
 mod watches;
 mod workload;

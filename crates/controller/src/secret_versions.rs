@@ -11,6 +11,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::index::Name;
 use crate::store::{key_of, version};
+use crate::unseen::Unseen;
 
 /// Which Secrets there are.
 #[derive(Debug, Default)]
@@ -21,50 +22,63 @@ struct Known {
     versions: HashMap<u64, u64>,
     /// What a listing that is under way has shown so far.
     listing: Option<HashMap<u64, u64>>,
+    /// What was written and the watch does not show yet.
+    written: Unseen<u64>,
+}
+
+impl Known {
+    fn get(&self, name: &Name) -> Option<u64> {
+        let (shown, written) = (self.versions.get(&number(name)), self.written.get(name));
+        shown.max(written).copied()
+    }
 }
 
 impl SecretVersions {
     /// The version of a Secret; `None` where there is none.
     pub(crate) fn get(&self, name: &Name) -> Option<u64> {
-        self.lock().versions.get(&number(name)).copied()
+        self.lock().get(name)
     }
 
     /// A listing begins.
     pub(crate) fn relist(&self) {
-        self.lock().listing = Some(HashMap::new());
+        let mut known = self.lock();
+        known.listing = Some(HashMap::new());
+        known.written.relisting();
     }
 
-    /// A Secret is there, by the watch or because we have just written it.
+    /// The watch shows a Secret.
     pub(crate) fn there(&self, metadata: &ObjectMeta) {
         let (number, version) = (number(&key_of(metadata)), version(metadata));
         let mut known = self.lock();
         if let Some(listing) = &mut known.listing {
+            // What is older than the newest may still be on a later page.
             listing.insert(number, version);
+        } else {
+            known.written.there(metadata);
         }
-        let newest = known.versions.entry(number).or_insert(version);
-        *newest = version.max(*newest);
+        known.versions.insert(number, version);
     }
 
-    /// A Secret is gone.
+    /// We have written a Secret, or read it.
+    pub(crate) fn written(&self, metadata: &ObjectMeta) {
+        self.lock().written.remember(metadata, version(metadata));
+    }
+
+    /// The watch shows that a Secret is gone.
     pub(crate) fn gone(&self, metadata: &ObjectMeta) {
-        let (number, version) = (number(&key_of(metadata)), version(metadata));
         let mut known = self.lock();
-        // One of the same name may have been made since.
-        if known.versions.get(&number).is_some_and(|newest| *newest <= version) {
-            known.versions.remove(&number);
-        }
+        known.versions.remove(&number(&key_of(metadata)));
+        known.written.gone(metadata);
     }
 
     /// A listing is complete: what it did not show is gone. Tells which of the given names those are.
     pub(crate) fn listed(&self, names: Vec<Name>) -> Vec<Name> {
         let mut known = self.lock();
         let Some(listing) = known.listing.take() else { return Vec::new() };
-        let before = std::mem::replace(&mut known.versions, listing);
-        let is_lost = |name: &Name| {
-            let number = number(name);
-            before.contains_key(&number) && !known.versions.contains_key(&number)
-        };
-        names.into_iter().filter(is_lost).collect()
+        let before: Vec<_> = names.into_iter().filter(|name| known.get(name).is_some()).collect();
+        known.written.listed(listing.values().copied(), []);
+        known.versions = listing;
+        before.into_iter().filter(|name| known.get(name).is_none()).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -73,6 +87,7 @@ impl SecretVersions {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "it never leaves the process")]
 fn number(name: &Name) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
@@ -99,13 +114,32 @@ mod tests {
     #[test]
     fn a_watch_that_lags_behind_does_not_take_back_what_was_written() {
         let secrets = SecretVersions::default();
-        secrets.there(&metadata("x", 5));
+        secrets.written(&metadata("x", 5));
         secrets.there(&metadata("x", 4));
         assert_eq!(secrets.get(&name("x")), Some(5));
         secrets.gone(&metadata("x", 4));
-        assert_eq!(secrets.get(&name("x")), Some(5));
+        assert_eq!(secrets.get(&name("x")), Some(5), "that was the one before");
         secrets.gone(&metadata("x", 6));
         assert_eq!(secrets.get(&name("x")), None);
+    }
+
+    #[test]
+    fn a_secret_whose_deletion_is_seen_before_the_answer_to_our_write_is_gone() {
+        let secrets = SecretVersions::default();
+        secrets.there(&metadata("x", 4));
+        secrets.gone(&metadata("x", 6));
+        secrets.written(&metadata("x", 5));
+        assert_eq!(secrets.get(&name("x")), None);
+    }
+
+    #[test]
+    fn a_secret_that_went_while_nobody_watched_is_gone_though_we_had_written_it() {
+        let secrets = SecretVersions::default();
+        secrets.written(&metadata("x", 5));
+        secrets.relist();
+        secrets.there(&metadata("other", 3));
+        let lost = secrets.listed(vec![name("x"), name("other")]);
+        assert_eq!((lost, secrets.get(&name("x"))), (vec![name("x")], None));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! A watch lags behind a write by some milliseconds. A reconcile in that gap must not take the state before its own last write
 //! for the truth, or it would write again.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fmt::Debug;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,6 +16,7 @@ use kube::runtime::reflector::{ObjectRef, Store};
 use tokio::sync::watch;
 
 use crate::index::Name;
+use crate::unseen::Unseen;
 
 /// An object as it came from the API server; one that cannot be read does not stop the watch.
 pub(crate) type Guarded<K> = DeserializeGuard<K>;
@@ -37,7 +38,7 @@ pub(crate) enum Presence {
 #[derive(Clone)]
 pub(crate) struct Reader<K: Resource<DynamicType = ()> + Clone + Debug + 'static> {
     store: Store<Guarded<K>>,
-    written: Arc<Mutex<HashMap<Name, Arc<K>>>>,
+    written: Arc<Mutex<Unseen<Arc<K>>>>,
     presence: Arc<watch::Sender<Presence>>,
 }
 
@@ -127,20 +128,42 @@ impl<K: Resource<DynamicType = ()> + Clone + Debug + 'static> Reader<K> {
 
     /// Remembers what was written until the watch has caught up.
     pub(crate) fn remember(&self, object: K) {
-        let key = key_of(object.meta());
-        self.lock().insert(key, Arc::new(object));
+        let metadata = object.meta().clone();
+        self.lock().remember(&metadata, Arc::new(object));
     }
 
-    /// Forgets what was written once the watch shows it, or something newer.
-    pub(crate) fn caught_up(&self, seen: &ObjectMeta) {
-        let mut written = self.lock();
-        let key = key_of(seen);
-        if written.get(&key).is_some_and(|object| version(seen) >= version(object.meta())) {
-            written.remove(&key);
-        }
+    /// The store shows an object, or something newer of it.
+    pub(crate) fn there(&self, seen: &ObjectMeta) {
+        self.lock().there(seen);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Name, Arc<K>>> {
+    /// The store shows an object no more.
+    pub(crate) fn gone(&self, seen: &ObjectMeta) {
+        self.lock().gone(seen);
+    }
+
+    /// A listing begins.
+    pub(crate) fn relisting(&self) {
+        self.lock().relisting();
+    }
+
+    /// A listing is complete, and the store shows it. These were there before and are not any more. Answers what went though the
+    /// store has never shown it.
+    pub(crate) fn listed<'object>(
+        &self,
+        gone: impl IntoIterator<Item = &'object ObjectMeta>,
+    ) -> Vec<ObjectMeta> {
+        let there = self.store.state();
+        let versions = there.iter().map(|object| version(object.meta()));
+        let over = self.lock().listed(versions, gone);
+        let names: HashSet<_> = there.iter().map(|object| key_of(object.meta())).collect();
+        let lost =
+            over.iter().map(|object| object.meta()).filter(|metadata| !names.contains(&key_of(metadata)));
+        lost.cloned().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Unseen<Arc<K>>> {
+        // It is changed by plain assignments that cannot panic half-way.
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -203,12 +226,12 @@ mod tests {
         reader.remember(apply(5));
         assert_eq!(seen_version(&reader), Some(5));
         writer.apply_watcher_event(&Event::Apply(DeserializeGuard(Ok(apply(4)))));
-        reader.caught_up(apply(4).meta());
+        reader.there(apply(4).meta());
         assert_eq!(seen_version(&reader), Some(5));
         writer.apply_watcher_event(&Event::Apply(DeserializeGuard(Ok(apply(9)))));
         assert_eq!(seen_version(&reader), Some(9));
-        reader.caught_up(apply(9).meta());
-        assert!(reader.lock().is_empty());
+        reader.there(apply(9).meta());
+        assert!(reader.lock().get(&Name::new("a", "x")).is_none());
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod addons;
 mod changes;
 mod sources;
 
+use std::collections::HashSet;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -148,7 +149,6 @@ async fn follow_applies(
         writer,
         |_| (),
         |metadata, touch| {
-            context.applies.caught_up(metadata);
             let key = key_of(metadata);
             bring_up(&context, &queues, &Dependency::ApplyStatus(key.clone()));
             if !changes.is_news(metadata, touch) {
@@ -195,7 +195,6 @@ async fn follow_workspaces(context: Arc<Context>, writer: Writer<Guarded<Workspa
     let source = cluster_source::<Guarded<Workspace>>(&context, Kind::Workspace);
     let mut changes = Changes::default();
     follow(source, context.workspaces.clone(), writer, trim_workspace, |metadata, touch| {
-        context.workspaces.caught_up(metadata);
         if changes.is_news(metadata, touch) {
             let name = key_of(metadata).name;
             match touch {
@@ -216,7 +215,6 @@ async fn follow_clusters(context: Arc<Context>, writer: Writer<Guarded<Cluster>>
     let source = source::<Guarded<Cluster>>(&context, Kind::Cluster);
     let mut changes = Changes::default();
     follow(source, context.clusters.clone(), writer, trim_cluster, |metadata, touch| {
-        context.clusters.caught_up(metadata);
         let key = key_of(metadata);
         bring_up(&context, &queues, &Dependency::ClusterStatus(key.clone()));
         if changes.is_news(metadata, touch) {
@@ -256,9 +254,7 @@ async fn follow_own<K>(
     let Own { source, known, writer, queue, dependent } = own;
     let kind = source.kind;
     let mut changes = Changes::default();
-    let reader = known.clone();
     let heard = |metadata: &ObjectMeta, touch| {
-        reader.caught_up(metadata);
         let key = key_of(metadata);
         let news = changes.is_news(metadata, touch);
         match touch {
@@ -348,9 +344,23 @@ fn announce(
     named: fn(&ObjectMeta) -> Dependency,
 ) -> impl FnMut(Heard<'_>) + Send + use<> {
     let (context, queues) = (Arc::clone(context), queues.clone());
+    let mut listing = None;
     move |heard| match heard {
-        Heard::There(metadata) | Heard::Gone(metadata) => bring_up(&context, &queues, &named(metadata)),
-        Heard::Relisting | Heard::Listed => {}
+        Heard::Relisting => listing = Some(HashSet::new()),
+        Heard::There(metadata) => {
+            bring_up(&context, &queues, &named(metadata));
+            if let Some(listing) = &mut listing {
+                listing.insert(named(metadata));
+            }
+        }
+        Heard::Gone(metadata) => bring_up(&context, &queues, &named(metadata)),
+        // What went while nobody watched is heard of in no other way.
+        Heard::Listed => {
+            let (kind, shown) = (named(&ObjectMeta::default()), listing.take().unwrap_or_default());
+            for lost in context.index.noted_and_not_shown(&kind, &shown) {
+                bring_up(&context, &queues, &lost);
+            }
+        }
     }
 }
 

@@ -71,6 +71,11 @@ impl Workload {
         Talk::new(self)
     }
 
+    /// The Secret with the kubeconfig, for messages.
+    pub(crate) fn secret(&self) -> &str {
+        &self.secret
+    }
+
     /// Which cluster this is. What is remembered of a cluster counts only as long as this is the same.
     pub(crate) fn identity(&self) -> &Identity {
         &self.identity
@@ -81,13 +86,13 @@ impl Workload {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     secret_uid: Option<String>,
-    server: u64,
+    server: String,
 }
 
 impl Identity {
     /// Names the cluster, for what outlives this process.
-    pub(crate) fn name(&self) -> String {
-        format!("{:016x}", self.server)
+    pub(crate) fn name(&self) -> &str {
+        &self.server
     }
 }
 

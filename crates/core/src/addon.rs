@@ -2,6 +2,7 @@
 
 pub mod decide;
 pub mod gate;
+pub mod identity;
 pub mod members;
 pub mod names;
 pub mod order;

@@ -94,7 +94,7 @@ topics! {
     addons "Add-ons":
         WaitingForCredentials WaitingForAddons GateClosed ResourceSetMissing Delivering AddonNotReady AddonOverdue AddonFailed
         AddonDegraded RetriesExhausted Incompatible ValuesMisplaced OutputMissing AddonReady AddonsReady AddonRecovered
-        DriftRepaired Removing NoClusters;
+        DriftRepaired WatchForbidden Removing NoClusters;
     delivery "What is brought into clusters":
         ResourceMissing WrongSecretType ManifestInvalid KindNotServed NamespaceMissing ObjectRefused ObjectClaimed
         ClusterUnreachable NotApplied;

@@ -1,6 +1,7 @@
-//! Digests of JSON trees: equal trees have equal digests, whatever the order of their keys.
-
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+//! Digests of JSON trees and of texts: equal trees have equal digests, whatever the order of their keys.
+//!
+//! Statuses, annotations and names hold digests. All of them are SHA-256 of bytes that are defined here, on every machine and
+//! with every compiler: `std`'s hashes promise neither.
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -23,11 +24,10 @@ pub fn short_digest<'text>(texts: impl IntoIterator<Item = &'text str>, digits: 
     hex
 }
 
-/// A number for a text, the same in every process: to tell texts apart in memory, or to spread what would happen at once.
+/// A number for a text: to tell texts apart in memory, or to spread what would happen at once.
 pub fn number(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
+    let digest = Sha256::digest(text);
+    digest.iter().take(size_of::<u64>()).fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }
 
 /// Bytes as people read them.
@@ -55,14 +55,14 @@ fn feed(tree: &Value, hasher: &mut Sha256) {
         }
         Value::Array(items) => {
             hasher.update(b"a");
-            hasher.update(items.len().to_le_bytes());
+            feed_length(items.len(), hasher);
             for item in items {
                 feed(item, hasher);
             }
         }
         Value::Object(fields) => {
             hasher.update(b"o");
-            hasher.update(fields.len().to_le_bytes());
+            feed_length(fields.len(), hasher);
             let mut sorted: Vec<_> = fields.iter().collect();
             sorted.sort_by_key(|(key, _)| *key);
             for (key, value) in sorted {
@@ -74,8 +74,13 @@ fn feed(tree: &Value, hasher: &mut Sha256) {
 }
 
 fn feed_text(text: &str, hasher: &mut Sha256) {
-    hasher.update(text.len().to_le_bytes());
+    feed_length(text.len(), hasher);
     hasher.update(text.as_bytes());
+}
+
+/// A length has 8 bytes, also on a machine whose own have 4.
+fn feed_length(length: usize, hasher: &mut Sha256) {
+    hasher.update(u64::try_from(length).unwrap_or(u64::MAX).to_le_bytes());
 }
 
 #[cfg(test)]
@@ -104,6 +109,18 @@ mod tests {
         ];
         let digests: std::collections::BTreeSet<_> = trees.iter().map(digest).collect();
         assert_eq!(digests.len(), trees.len());
+    }
+
+    /// They are in statuses, annotations and names: whatever changes one of them breaks what earlier versions have written.
+    #[test]
+    fn digests_never_change() {
+        let tree = json!({ "b": [true, null, 1.5], "a": { "text": "é", "empty": [] } });
+        assert_eq!(digest(&tree), "sha256:fba615c27c60c19240fe6258a1406b9d8450adaff2653485d7360d4e006a406d");
+        assert_eq!(
+            short_digest(["ab", "c"], 64),
+            "43ee655579de01ca739b3f95c1c2d3f46d353b2c0df818064ea594506cdb2617"
+        );
+        assert_eq!(number("default/demo"), 200_630_546_973_108_638);
     }
 
     #[test]

@@ -361,6 +361,8 @@ reasons! {
     RetriesExhausted: Trouble,
     /// What was changed in the cluster was brought in line.
     DriftRepaired: Calm,
+    /// The credentials of the cluster lack the verb `watch`: CAPT inspects the cluster at intervals.
+    WatchForbidden: Trouble,
     /// The add-on is being taken away.
     Removing: Calm,
     /// No cluster is selected.

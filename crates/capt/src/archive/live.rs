@@ -9,6 +9,8 @@ use serde_json::Value;
 
 /// How many objects are asked for at a time; all pages are of the same moment.
 const PAGE: u32 = 500;
+/// How often a list is begun that cannot be read to its end.
+const ATTEMPTS: usize = 3;
 
 /// Objects of this kind, in one namespace or in all of them.
 pub(crate) fn api(client: &Client, kind: &Kind, namespace: Option<&str>) -> Api<DynamicObject> {
@@ -36,7 +38,7 @@ pub(crate) async fn get(client: &Client, key: &Key) -> anyhow::Result<Option<Val
     }
 }
 
-/// All objects of a kind that are selected; none where the kind is not served.
+/// All objects of a kind that are selected; none where the kind is not served. A list that was not read to its end is an error.
 pub(crate) async fn list(
     client: &Client,
     kind: &Kind,
@@ -44,17 +46,42 @@ pub(crate) async fn list(
     selected: &ListParams,
 ) -> anyhow::Result<Vec<Value>> {
     let api = api(client, kind, namespace);
+    let mut attempts = 1;
+    let objects = loop {
+        match pages(&api, selected).await {
+            Ok(objects) => break objects,
+            Err((kube::Error::Api(status), Page::First)) if status.code == 404 => break Vec::new(),
+            // The list has expired, or its kind went: it is another one now.
+            Err((kube::Error::Api(status), Page::Later))
+                if matches!(status.code, 404 | 410) && attempts < ATTEMPTS =>
+            {
+                attempts += 1;
+            }
+            Err((error, _)) => return Err(error).with_context(|| format!("listing {}", kind.plural)),
+        }
+    };
+    objects.into_iter().map(|object| value(kind, object)).collect()
+}
+
+/// Which page of a list could not be read.
+enum Page {
+    First,
+    Later,
+}
+
+/// One list, page by page.
+async fn pages(
+    api: &Api<DynamicObject>,
+    selected: &ListParams,
+) -> Result<Vec<DynamicObject>, (kube::Error, Page)> {
     let mut parameters = selected.clone().limit(PAGE);
     let mut found = Vec::new();
     loop {
-        let page = match api.list(&parameters).await {
-            Ok(page) => page,
-            Err(kube::Error::Api(status)) if status.code == 404 => return Ok(found),
-            Err(error) => return Err(error).with_context(|| format!("listing {}", kind.plural)),
-        };
-        for object in page.items {
-            found.push(value(kind, object)?);
-        }
+        let page = api.list(&parameters).await.map_err(|error| {
+            let page = if parameters.continue_token.is_none() { Page::First } else { Page::Later };
+            (error, page)
+        })?;
+        found.extend(page.items);
         match page.metadata.continue_.filter(|token| !token.is_empty()) {
             Some(token) => parameters = parameters.continue_token(&token),
             None => return Ok(found),
@@ -80,3 +107,6 @@ pub(crate) fn value(kind: &Kind, object: DynamicObject) -> anyhow::Result<Value>
     }
     Ok(value)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! What is remembered of add-ons in clusters. All of it can be lost: things are then looked at once more.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 
 use capt_core::addon::decide::Content;
@@ -25,6 +25,10 @@ pub(super) struct Memory {
     pub(super) steps: HashMap<String, StepMemory>,
     /// Who listens to the cluster.
     pub(super) listener: Option<Listener>,
+    /// How many changes were heard in it without a rest.
+    pub(super) changes: u32,
+    /// What was told of credentials that may not watch.
+    pub(super) lacks: BTreeSet<String>,
     /// How often in a row the cluster could not be reached, and when it is tried again.
     pub(super) unreachable: Option<(u32, Timestamp, String)>,
     /// How often in a row something was still there that is to be taken away.

@@ -2,6 +2,7 @@
 
 use capt_core::clearing::Left;
 use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, Preconditions};
+use kube::core::Status;
 use kube::discovery::{ApiResource, Scope};
 use kube::{Api, ResourceExt};
 use serde_json::Value;
@@ -11,14 +12,17 @@ use crate::workload::{Failure, Talk};
 
 /// How many objects are asked for at a time.
 const PAGE: u32 = 500;
-/// A list is read as long as it takes to read this many pages; whoever has more is asked again in the next pass.
-const PAGES: usize = 200;
+/// More objects than any cluster has: a server with more pages never comes to an end.
+const PAGES: usize = 1000;
+/// How often a list is begun that expires before its last page is read.
+const ATTEMPTS: usize = 3;
 
 /// A kind that a cluster serves.
 pub(super) struct Served<'talk> {
     talk: &'talk Talk<'talk>,
     kind: &'static str,
-    api_version: String,
+    /// Every version in which the cluster may serve it.
+    api_versions: Vec<String>,
     resource: ApiResource,
     scope: Scope,
 }
@@ -31,7 +35,8 @@ pub(super) async fn served<'talk>(
 ) -> Result<Option<Served<'talk>>, Failure> {
     for api_version in api_versions {
         if let Some((resource, scope)) = talk.resolve(api_version, kind).await? {
-            return Ok(Some(Served { talk, kind, api_version: (*api_version).to_owned(), resource, scope }));
+            let api_versions = api_versions.iter().map(|&version| version.to_owned()).collect();
+            return Ok(Some(Served { talk, kind, api_versions, resource, scope }));
         }
     }
     Ok(None)
@@ -43,30 +48,48 @@ impl Served<'_> {
         self.with_labels(None).await
     }
 
-    /// Every object of the kind that carries a label.
+    /// Every object of the kind that carries a label. A list that was not read to its end is a failure: what is on its other pages
+    /// would be left behind.
     pub(super) async fn with_labels(&self, labels: Option<&str>) -> Result<Vec<DynamicObject>, Failure> {
+        let mut attempts = 1;
+        loop {
+            match self.pages(labels).await {
+                // It has changed too much since its first page.
+                Err(failure) if is_answer(&failure, 410) && attempts < ATTEMPTS => attempts += 1,
+                Err(failure) if is_answer(&failure, 404) => return self.unless_served(failure).await,
+                listed => return listed,
+            }
+        }
+    }
+
+    /// One list, page by page.
+    async fn pages(&self, labels: Option<&str>) -> Result<Vec<DynamicObject>, Failure> {
         let all: Api<DynamicObject> = Api::all_with(self.talk.client(), &self.resource);
         let mut parameters = ListParams::default().limit(PAGE);
         parameters.label_selector = labels.map(ToOwned::to_owned);
         let mut found = Vec::new();
         for _ in 0..PAGES {
-            let page = match self.talk.ask(all.list(&parameters)).await {
-                Ok(page) => page,
-                // The kind went with its definition, or the list has changed too much since its first page.
-                Err(failure) if is_answer(&failure, 404) => {
-                    self.talk.forget(&self.api_version);
-                    return Ok(Vec::new());
-                }
-                Err(failure) if is_answer(&failure, 410) => break,
-                Err(failure) => return Err(failure),
-            };
+            let page = self.talk.ask(all.list(&parameters)).await?;
             found.extend(page.items);
             match page.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => parameters.continue_token = Some(token),
-                None => break,
+                None => return Ok(found),
             }
         }
-        Ok(found)
+        let message = format!("the list of {}s does not end after {PAGES} pages", self.kind);
+        Err(Failure::Refused(Status::failure(&message, "").boxed()))
+    }
+
+    /// There are no objects where the kind went with its definition. One that the cluster still serves, in whatever version, is
+    /// not known.
+    async fn unless_served(&self, failure: Failure) -> Result<Vec<DynamicObject>, Failure> {
+        for api_version in &self.api_versions {
+            self.talk.forget(api_version);
+            if self.talk.resolve(api_version, self.kind).await?.is_some() {
+                return Err(failure);
+            }
+        }
+        Ok(Vec::new())
     }
 
     /// Asks for the deletion of an object, unless it is going already.
@@ -143,3 +166,6 @@ fn unless_gone(answer: Result<(), Failure>) -> Result<(), Failure> {
         answer => answer,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -107,13 +107,18 @@ pub(crate) async fn write(
     }
 }
 
+/// The name of the list of what a claim brings.
+pub(super) fn name(claim: &str) -> String {
+    format!("capt-addon-{}", short_digest([claim], DIGITS))
+}
+
 /// Where the list of what a claim brings is kept.
 fn location(claim: &str) -> Location {
     let key = ObjectKey {
         api_version: "v1".to_owned(),
         kind: "ConfigMap".to_owned(),
         namespace: Some(NAMESPACE.to_owned()),
-        name: format!("capt-addon-{}", short_digest([claim], DIGITS)),
+        name: name(claim),
     };
     Location::new(&key, ApiResource::erase::<ConfigMap>(&()), &Scope::Namespaced)
 }

@@ -83,7 +83,6 @@ pub(super) async fn follow_resource_set_bindings(
     queues: Queues,
 ) {
     let touched = |metadata: &_, _| {
-        context.resource_set_bindings.caught_up(metadata);
         bring_up(&context, &queues, &Dependency::ResourceSetBinding(key_of(metadata)));
     };
     let source = source(&context, Kind::ClusterResourceSetBinding);

@@ -29,6 +29,7 @@ impl Changes {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "it never leaves the process")]
 fn fingerprint(metadata: &ObjectMeta) -> u64 {
     let mut hasher = DefaultHasher::new();
     metadata.uid.hash(&mut hasher);

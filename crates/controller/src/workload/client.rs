@@ -2,8 +2,7 @@
 //!
 //! Nothing of a kubeconfig's content is in any message: what is wrong with it is told by `capt_core`, which quotes none of it.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
+use capt_core::addon::identity::identity;
 use capt_core::certificate::CertificateAuthority;
 use capt_core::kubeconfig::{self, User};
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -14,8 +13,8 @@ use super::Patience;
 /// A client, and which cluster it is for.
 pub(super) struct Connected {
     pub(super) client: Client,
-    /// Stands for the server and what it is trusted by: another cluster has another.
-    pub(super) server: u64,
+    /// Stands for the server and what it is trusted by: another cluster has another. Statuses hold it.
+    pub(super) server: String,
 }
 
 /// Makes a client of a kubeconfig, or tells why it cannot be used.
@@ -26,12 +25,8 @@ pub(super) async fn connect(content: &[u8], patience: Patience) -> Result<Connec
              give `token`, or a client certificate"
             .to_owned());
     }
-    let server = {
-        let mut hasher = DefaultHasher::new();
-        checked.server.to_string().hash(&mut hasher);
-        checked.certificate_authority.as_ref().map(CertificateAuthority::base64).hash(&mut hasher);
-        hasher.finish()
-    };
+    let authority = checked.certificate_authority.as_ref().map(CertificateAuthority::base64);
+    let server = identity(&checked.server.to_string(), authority.as_deref());
     let client = client(content, patience).await.ok_or("cannot be used by CAPT's client")?;
     Ok(Connected { client, server })
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use capt_core::cause::innermost;
 use capt_core::condition::cut;
 use kube::core::Status;
-use kube::runtime::{wait, watcher};
 
 /// How much of what a cluster says is told.
 pub(crate) const LONGEST: usize = 500;
@@ -45,24 +44,6 @@ impl Failure {
             | kube::Error::Auth(_)
             | kube::Error::RustlsTls(_) => Self::Unreachable(error),
             _ => Self::Unreadable(error),
-        }
-    }
-
-    /// The same for an error that ended a watch.
-    pub(super) fn of_watch(error: wait::Error, secret: &str) -> Self {
-        match error {
-            wait::Error::ProbeFailed(
-                watcher::Error::InitialListFailed(error)
-                | watcher::Error::WatchStartFailed(error)
-                | watcher::Error::WatchFailed(error),
-            ) => Self::new(error, secret),
-            wait::Error::ProbeFailed(watcher::Error::WatchError(status)) => {
-                Self::new(kube::Error::Api(status), secret)
-            }
-            wait::Error::ProbeFailed(watcher::Error::NoResourceVersion) => {
-                let status = Status::failure("the cluster gave a list without a version", "");
-                Self::Refused(status.boxed())
-            }
         }
     }
 

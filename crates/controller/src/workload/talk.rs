@@ -13,7 +13,6 @@ use k8s_openapi::jiff::fmt::rfc2822::DateTimeParser;
 use kube::client::Body;
 use kube::core::{DynamicObject, Status, request};
 use kube::discovery::{ApiResource, Scope};
-use kube::runtime::wait::await_condition;
 use kube::{Api, Client};
 use serde::de::DeserializeOwned;
 
@@ -22,6 +21,9 @@ use super::{Failure, Workload};
 
 /// Where objects are that do not say where.
 pub(crate) const DEFAULT_NAMESPACE: &str = "default";
+
+/// How soon it is asked again whether a definition is established, at first and at most.
+const ASK_AGAIN: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
 /// One conversation with a cluster.
 pub(crate) struct Talk<'cluster> {
@@ -103,9 +105,14 @@ impl<'cluster> Talk<'cluster> {
         self.count(1);
         let patience = self.patience();
         match tokio::time::timeout(patience, request).await {
-            Ok(answered) => answered.map_err(|error| Failure::new(error, &self.workload.secret)),
+            Ok(answered) => answered.map_err(|error| self.failure(error)),
             Err(_) => Err(Failure::Silent(patience)),
         }
+    }
+
+    /// What an error of the client means.
+    pub(crate) fn failure(&self, error: kube::Error) -> Failure {
+        Failure::new(error, &self.workload.secret)
     }
 
     /// Sends a request and takes the answer as it is.
@@ -135,32 +142,36 @@ impl<'cluster> Talk<'cluster> {
     }
 
     /// Waits until a definition is established, and learns what it serves; otherwise tells why it is not.
+    ///
+    /// It is asked for again and again: whoever may bring a definition need not be allowed to watch definitions.
     pub(crate) async fn await_established(
         &self,
         name: &str,
         within: Duration,
     ) -> Result<Result<(), String>, Failure> {
+        match tokio::time::timeout(within, self.settle(name)).await {
+            Ok(settled) => settled,
+            Err(_) => Ok(Err("is not established yet".to_owned())),
+        }
+    }
+
+    async fn settle(&self, name: &str) -> Result<Result<(), String>, Failure> {
         let definitions: Api<CustomResourceDefinition> = Api::all(self.client());
-        // A list and a watch.
-        self.count(2);
-        let settled = await_condition(definitions, name, |found: Option<&CustomResourceDefinition>| {
-            found.is_none_or(|found| is_established(found) || refusal(found).is_some())
-        });
-        let found = match tokio::time::timeout(within, settled).await {
-            Ok(Ok(found)) => found,
-            Ok(Err(error)) => return Err(Failure::of_watch(error, &self.workload.secret)),
-            Err(_) => return Ok(Err("is not established yet".to_owned())),
-        };
-        Ok(match found {
-            None => Err("is gone".to_owned()),
-            Some(found) if is_established(&found) => {
+        let (mut pause, longest) = ASK_AGAIN;
+        loop {
+            let Some(found) = self.ask(definitions.get_opt(name)).await? else {
+                return Ok(Err("is gone".to_owned()));
+            };
+            if is_established(&found) {
                 self.workload.kinds.learn(&found);
-                Ok(())
+                return Ok(Ok(()));
             }
-            Some(found) => {
-                Err(format!("is not accepted: {}", cut(&refusal(&found).unwrap_or_default(), LONGEST)))
+            if let Some(refusal) = refusal(&found) {
+                return Ok(Err(format!("is not accepted: {}", cut(&refusal, LONGEST))));
             }
-        })
+            tokio::time::sleep(pause).await;
+            pause = pause.saturating_mul(2).min(longest);
+        }
     }
 
     fn count(&self, requests: u32) {

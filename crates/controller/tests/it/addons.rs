@@ -7,3 +7,4 @@ mod manifests;
 mod proposals;
 mod scene;
 mod scrutiny;
+mod watches;

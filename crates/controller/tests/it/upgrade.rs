@@ -106,6 +106,31 @@ fn tells_of_add_ons(object: &DynamicObject) -> bool {
     matches!(kind, Some("AddonStack" | "AddonStackBinding" | "Cluster"))
 }
 
+fn is_stack_binding(object: &DynamicObject) -> bool {
+    object.types.as_ref().is_some_and(|types| types.kind == "AddonStackBinding")
+}
+
+/// Waits until a binding names its cluster as today, and sees that what was known of its add-ons is still known: a cluster that
+/// counted as replaced would start anew.
+async fn is_of_the_same_cluster(cluster: &TestCluster, was: &DynamicObject) {
+    let identity = |object: &DynamicObject| object.data["status"]["cluster"].as_str().map(ToOwned::to_owned);
+    assert_eq!(identity(was).map(|identity| identity.len()), Some(16), "a fixture is never changed");
+    let bindings = api(cluster, was);
+    let now = eventually("the cluster to be named as today", async || {
+        let found = bindings.get(&was.name_any()).await.unwrap();
+        let named = identity(&found);
+        if named.as_ref().is_some_and(|named| named.starts_with("sha256:")) {
+            Ok(found)
+        } else {
+            Err(format!("{named:?}"))
+        }
+    })
+    .await;
+    for field in ["name", "started", "attempted"] {
+        assert_eq!(now.data["status"]["addons"][0][field], was.data["status"]["addons"][0][field], "{field}");
+    }
+}
+
 /// What shows that an object was written.
 fn written(object: &DynamicObject) -> serde_json::Value {
     json!([object.metadata.resource_version, object.metadata.managed_fields])
@@ -150,6 +175,9 @@ async fn an_upgrade_applies_nothing_and_within_a_version_nothing_is_written() {
             settled(address, kind, count).await;
         }
         assert_eq!(engine.runs(), Vec::<String>::new(), "{}: Terraform was run", fixture.version);
+        for binding in fixture.objects.iter().filter(|object| is_stack_binding(object)) {
+            is_of_the_same_cluster(&cluster, binding).await;
+        }
         manager.stop().await;
         let after = present(&cluster, &fixture).await;
         for (key, object) in &after {

@@ -76,6 +76,16 @@ mod tests {
         assert_eq!(resource_set("base", "flux"), "base.flux");
     }
 
+    /// Objects in clusters have them: under another name CAPT would not know its own any more.
+    #[test]
+    fn names_never_change() {
+        let claim = claim("a", "demo", "base", "flux");
+        assert_eq!(field_manager(&claim), format!("{ADDON_FIELD_MANAGER}-23ec527f5eda4961"));
+        assert_eq!(gate_manager("base"), format!("{ADDON_FIELD_MANAGER}-gates-89cbbf08038cd916"));
+        assert_eq!(binding("base", "a.b"), "base.a.b-472cef28aa");
+        assert_eq!(stack_label(&"x".repeat(64)), format!("{}-4921f0ef26", "x".repeat(52)));
+    }
+
     #[test]
     fn different_pairs_never_share_a_name() {
         assert_ne!(binding("a.b", "c"), binding("a", "b.c"));

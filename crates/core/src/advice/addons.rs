@@ -56,6 +56,9 @@ super::advice! {
     DriftRepaired, "AddonStackBinding: Event; ClusterResourceSet: Event":
         "what was changed or deleted in the cluster was brought in line again"
         => "nothing; if it happens often, find out who changes it there";
+    WatchForbidden, "AddonStackBinding: Event":
+        "the credentials of the cluster lack the verb `watch`, so that CAPT inspects what is not ready at intervals instead of at once"
+        => "in the cluster, grant the user of the kubeconfig the verb `watch` for the resource that the message names";
     Removing, "AddonStackBinding: Ready":
         "what the add-on brought is being taken away, as `removal: Delete` says"
         => "nothing: wait; if it lasts, the message names the finalizer that holds an object in the cluster";

@@ -16,7 +16,7 @@ use kube::{Api, ResourceExt};
 use tracing::info;
 
 use super::super::memory::Memory;
-use super::walk::Walk;
+use super::walk::{Walk, spread};
 use super::{Told, bring, gates, report};
 use crate::context::{Context, to_the_second};
 use crate::deliver::{inventory, remove};
@@ -67,7 +67,7 @@ pub(super) async fn surplus(walk: &mut Walk<'_>) -> Result<(), Error> {
                 info!(addon = step.name, "an add-on that left the stack is done with");
             }
             Some(told) => {
-                let pause = pace::look_again(told.failures);
+                let pause = pace::look_again(told.failures, spread(walk.binding));
                 let memory = walk.memory.steps.entry(step.name.clone()).or_default();
                 memory.due = walk.now.checked_add(pause).ok();
                 walk.steps.push(told);
@@ -110,7 +110,7 @@ pub(super) async fn take_away(
         return Ok(None);
     }
     left.reverse();
-    let next = now.checked_add(pace::look_again(memory.removals)).ok();
+    let next = now.checked_add(pace::look_again(memory.removals, spread(binding))).ok();
     memory.removals = memory.removals.saturating_add(1);
     Ok(Some(Told { steps: left, whole: Whole::Removing, cluster: None, notes: Vec::new(), next }))
 }

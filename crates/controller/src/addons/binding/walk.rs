@@ -8,6 +8,7 @@ use capt_api::names::{Reason, annotation};
 use capt_api::{AddonStack, AddonStackBinding, Cluster, ClusterResourceSet};
 use capt_core::addon::decide::{Content, Facts, Progress, Reach, Sets, Step, Verdict, decide};
 use capt_core::addon::gate::{self, Gate};
+use capt_core::addon::identity::is_replaced;
 use capt_core::addon::order::order;
 use capt_core::addon::pace;
 use capt_core::addon::route::{Route, route};
@@ -23,7 +24,7 @@ use kube::ResourceExt;
 use super::super::memory::{Memory, StepMemory};
 use super::Told;
 use super::content::{Sources, Whole as WholeContent};
-use super::listen::{Awaited, Listener, listen};
+use super::listen::{Awaited, listen};
 use super::reach::reach;
 use crate::context::Context;
 use crate::error::Error;
@@ -46,7 +47,7 @@ pub(super) async fn walk(
     let held = context.resource_sets.within(&binding.namespace().unwrap_or_default());
     let sets: Vec<&ClusterResourceSet> = held.iter().map(|set| &**set).collect();
     let (reach, workload) = reach(binding, cluster, memory, context).await?;
-    let found = workload.as_ref().map(|workload| workload.identity().name());
+    let found = workload.as_ref().map(|workload| workload.identity().name().to_owned());
     let mut walk = Walk {
         binding,
         stack,
@@ -103,13 +104,22 @@ pub(super) struct Walk<'walk> {
 impl Walk<'_> {
     /// What was heard of is looked at now, whenever it would have been its turn.
     fn hear(&mut self) {
-        if self.memory.listener.as_ref().is_some_and(Listener::has_heard) {
-            self.memory.listener = None;
-            let waiting = self.binding.status.iter().flat_map(|status| &status.addons);
-            for step in waiting.filter(|step| step.state != StepState::Ready) {
-                if let Some(memory) = self.memory.steps.get_mut(&step.name) {
-                    memory.due = None;
-                }
+        let Some(listener) = self.memory.listener.take() else { return };
+        if let Some(message) = listener.lacks().map(ToOwned::to_owned)
+            && self.memory.lacks.insert(message.clone())
+        {
+            self.notes.push(Note { warning: true, reason: Reason::WatchForbidden, message });
+        }
+        if !listener.has_heard() {
+            self.memory.listener = Some(listener);
+            return;
+        }
+        let rested = pace::is_at_rest(listener.age());
+        self.memory.changes = if rested { 0 } else { self.memory.changes.saturating_add(1) };
+        let waiting = self.binding.status.iter().flat_map(|status| &status.addons);
+        for step in waiting.filter(|step| step.state != StepState::Ready) {
+            if let Some(memory) = self.memory.steps.get_mut(&step.name) {
+                memory.due = None;
             }
         }
     }
@@ -124,8 +134,10 @@ impl Walk<'_> {
             return;
         }
         let binding = key_of(&self.binding.metadata);
-        let workload = self.workload.clone();
-        self.memory.listener = workload.and_then(|workload| listen(binding, workload, awaited, self.context));
+        let (queue, term) = (&self.context.stack_binding_queue, &self.context.term);
+        let (pause, workload) = (pace::take_notice(self.memory.changes), self.workload.clone());
+        self.memory.listener =
+            workload.and_then(|workload| listen(binding, workload, awaited, pause, queue.clone(), term));
     }
 
     /// Brings one add-on on as far as it goes, and tells where it is.
@@ -209,8 +221,7 @@ impl Walk<'_> {
     pub(super) fn before(&self, name: &str) -> Option<&StepStatus> {
         let status = self.binding.status.as_ref()?;
         // Nothing of what is known is about a cluster that took the place of another.
-        let replaced = self.cluster.is_some() && status.cluster.is_some() && self.cluster != status.cluster;
-        if replaced {
+        if is_replaced(status.cluster.as_deref(), self.cluster.as_deref()) {
             return None;
         }
         status.addons.iter().find(|step| step.name == name)
@@ -298,15 +309,15 @@ impl Walk<'_> {
         let told = status::step(facts, progress, verdict, values);
         self.notes.extend(status::repaired(facts, progress));
         self.context.metrics.step_told(facts.before, &told, progress);
-        let (interval, now) = (self.drift_interval(), self.now);
+        let (interval, now, spread) = (self.drift_interval(), self.now, spread(self.binding));
         let memory = self.step_memory(facts.addon);
         memory.looks =
             if verdict.state == StepState::WaitingForReady { memory.looks.saturating_add(1) } else { 0 };
         let pause = match (verdict.state, verdict.reason) {
             (StepState::Ready, _) => Some(interval),
-            (StepState::WaitingForReady, _) => Some(pace::look_again(memory.looks.saturating_sub(1))),
+            (StepState::WaitingForReady, _) => Some(pace::look_again(memory.looks.saturating_sub(1), spread)),
             (StepState::Failed, Reason::AddonOverdue | Reason::AddonFailed) => {
-                Some(pace::look_again(u32::MAX))
+                Some(pace::look_again(u32::MAX, spread))
             }
             (StepState::Failed, _) if told.failures > 0 => {
                 pace::pause(facts.addon.retry.as_ref(), told.failures)
@@ -325,8 +336,7 @@ impl Walk<'_> {
     }
 
     fn drift_interval(&self) -> std::time::Duration {
-        let seed = number(self.binding.metadata.uid.as_deref().unwrap_or_default());
-        pace::drift_interval(&self.stack.spec.drift_interval, seed)
+        pace::drift_interval(&self.stack.spec.drift_interval, spread(self.binding))
     }
 
     /// When there is something to do again.
@@ -335,4 +345,9 @@ impl Walk<'_> {
         let unreachable = self.memory.unreachable.as_ref().map(|(_, until, _)| *until);
         dues.chain(unreachable).min()
     }
+}
+
+/// Spreads what bindings do over time: it is another number for each.
+pub(super) fn spread(binding: &AddonStackBinding) -> u64 {
+    number(binding.metadata.uid.as_deref().unwrap_or_default())
 }

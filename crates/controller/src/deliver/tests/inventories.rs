@@ -22,6 +22,12 @@ async fn find(client: &Client, claim: &str) -> Option<ConfigMap> {
         .find(|map| map.annotations().get("capt.cluster.x-k8s.io/addon").is_some_and(|of| of == claim))
 }
 
+/// Under another name CAPT would not find what it has brought.
+#[test]
+fn names_of_inventories_never_change() {
+    assert_eq!(inventory::name("a/demo/base/flux"), "capt-addon-23ec527f5eda4961");
+}
+
 /// Brings an add-on to the cluster as a driver does.
 async fn bring(stage: &Stage, claim: &str, objects: &[Value]) {
     let talk = stage.workload.talk();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use capt_testkit::TestCluster;
-use http::Request;
+use http::{Request, Response};
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, DeleteParams, Patch, PatchParams};
 use kube::client::Body;
@@ -137,6 +137,42 @@ pub(crate) async fn workload(kubeconfig: &str, patience: Patience) -> Workload {
         secret: "a/x-kubeconfig".to_owned(),
         identity: Identity { secret_uid: None, server: connected.server },
     }
+}
+
+/// A cluster that answers what a test says.
+pub(crate) fn scripted<B: ToString>(
+    answer: impl Fn(&Request<Body>) -> (u16, B) + Clone + Send + Sync + 'static,
+) -> Workload {
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let (code, body) = answer(&request);
+        let response = Response::builder().status(code).header("Content-Type", "application/json");
+        let response = response.body(Body::from(body.to_string().into_bytes()));
+        async move { response }
+    });
+    Workload {
+        client: Client::new(service, "default"),
+        kinds: Arc::default(),
+        patience: Patience::default(),
+        secret: "a/x-kubeconfig".to_owned(),
+        identity: Identity { secret_uid: None, server: String::new() },
+    }
+}
+
+/// What an API server says with an error.
+pub(crate) fn refusal(code: u16, reason: &str, message: &str) -> (u16, Value) {
+    (
+        code,
+        json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message }),
+    )
+}
+
+/// What an API server says of the kinds of a group and version.
+pub(crate) fn served(kinds: &[(&str, &str)]) -> (u16, Value) {
+    let resources: Vec<_> = kinds
+        .iter()
+        .map(|(kind, plural)| json!({ "kind": kind, "name": plural, "singularName": "", "namespaced": false, "verbs": ["list"] }))
+        .collect();
+    (200, json!({ "kind": "APIResourceList", "groupVersion": "", "resources": resources }))
 }
 
 fn authority(kubeconfig: &str) -> String {
