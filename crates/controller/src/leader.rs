@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use capt_api::crd::CAPT_VERSION;
 use capt_api::names::annotation;
+use capt_core::cause::sentence;
 use capt_core::lease::{Holder, Manager, Scope, holder};
 use futures::StreamExt;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
@@ -18,7 +19,9 @@ use serde_json::json;
 use tokio::time::{sleep, timeout};
 use tracing::{debug, info, warn};
 
+use crate::namespace;
 use crate::options::LeaderElection;
+use crate::repetition::Repetition;
 use crate::store::version;
 
 /// How long to wait after the API server could not be asked.
@@ -57,22 +60,27 @@ impl Leadership {
         self.options.lease_duration
     }
 
-    /// Waits until the Lease is ours, and answers with its version.
-    pub(crate) async fn acquire(&self) -> u64 {
+    /// Waits until the Lease is ours, and answers with its version; `None` when its namespace is gone.
+    pub(crate) async fn acquire(&self) -> Option<u64> {
         let mut sighting: Option<Sighting> = None;
+        let mut repetition = Repetition::default();
         loop {
             match self.try_acquire(&mut sighting).await {
                 Ok(Attempt::Taken(version)) => {
                     info!(lease = self.options.name, identity = self.options.identity, "leading");
-                    return version;
+                    return Some(version);
                 }
                 Ok(Attempt::Held(free_in)) => self.await_change(free_in, sighting.as_ref()).await,
+                Err(error) if namespace::is_lacking(&error) => return None,
                 Err(error) => {
-                    warn!(
-                        lease = self.options.name,
-                        error = &error as &dyn std::error::Error,
-                        "the Lease could not be taken; trying again"
-                    );
+                    let LeaderElection { name: lease, namespace, .. } = &self.options;
+                    let error = sentence(&error);
+                    if repetition.is_due(&error) {
+                        warn!(
+                            lease,
+                            namespace, error, "the Lease could not be taken; trying again every second"
+                        );
+                    }
                     sleep(PAUSE).await;
                 }
             }

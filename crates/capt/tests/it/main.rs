@@ -14,6 +14,7 @@ mod engine;
 mod examples;
 mod leaks;
 mod lifecycle;
+mod log_words;
 mod manager;
 mod migrate;
 mod overview;

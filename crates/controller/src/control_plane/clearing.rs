@@ -127,7 +127,8 @@ impl Pass {
         };
         // A pass that broke off is one that has not seen the inside; the next one may.
         let inside = passing.await.unwrap_or_else(|error| {
-            warn!(control_plane = key.name, error = %error, "looking into a cluster broke off");
+            let error: &dyn std::error::Error = &error;
+            warn!(control_plane = key.name, error, "looking into a cluster broke off");
             Inside::Unreachable("looking into it broke off; see the log of the manager".to_owned())
         });
         debug!(control_plane = key.name, ?inside, "looked into a cluster that is to be destroyed");
