@@ -24,7 +24,7 @@ mod leftovers;
 pub mod manager;
 mod metrics;
 mod moved;
-pub mod namespace;
+mod namespace;
 mod network;
 mod notify;
 pub mod options;

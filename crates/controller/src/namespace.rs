@@ -31,7 +31,7 @@ const TERMINATING: &str = "NamespaceTerminating";
 
 /// Whether a namespace can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Presence {
+enum Presence {
     /// It is there, or nothing says that it is not.
     There,
     /// It was made.
@@ -41,7 +41,7 @@ pub enum Presence {
 }
 
 /// Makes a namespace where it is missing and where we may.
-pub async fn create_where_missing(client: &Client, name: &str) -> Result<Presence, kube::Error> {
+async fn create_where_missing(client: &Client, name: &str) -> Result<Presence, kube::Error> {
     if !is_namespace_name(name) {
         return Ok(Presence::Missing(format!("`{name}` is no name of a namespace: give another one")));
     }

@@ -18,6 +18,7 @@ mod log_words;
 mod manager;
 mod migrate;
 mod overview;
+mod pages;
 mod reconcile;
 mod runs;
 mod skew;

@@ -137,3 +137,20 @@ async fn a_namespace_that_goes_away_under_a_leader_is_made_again() {
     .await;
     manager.speaks_to_people();
 }
+
+/// States of Workspaces that nobody derived, and the accounts of runs, are in the manager's own namespace.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_runs_of_terraform_need_is_made_without_any_election_too() {
+    let cluster = cluster().await;
+    let (directory, kubeconfig) = file(&cluster.control_plane().kubeconfig());
+    capt_testkit::terraform::binary();
+
+    let work = directory.path().join("terraform").display().to_string();
+    let arguments = ["--leader-elect=false", "--namespace", "engine", "--terraform-directory", &work];
+    let manager = Manager::start_with_engine(&kubeconfig, "for-the-engine", &arguments);
+
+    manager.says(&["watching and reconciling"]).await;
+    let namespaces: Api<Namespace> = Api::all(cluster.client());
+    assert!(namespaces.get_opt("for-the-engine").await.unwrap().is_some());
+    manager.speaks_to_people();
+}

@@ -23,12 +23,19 @@ pub(super) struct Manager {
 impl Manager {
     /// A manager that leaves Terraform to others and serves its probes.
     pub(super) fn start(kubeconfig: &Path, arguments: &[&str]) -> Self {
+        Self::start_as(command(), kubeconfig, &[&["--engine", "crossplane"], arguments].concat())
+    }
+
+    /// A manager that runs Terraform itself, with this namespace as its own.
+    pub(super) fn start_with_engine(kubeconfig: &Path, namespace: &str, arguments: &[&str]) -> Self {
+        let mut command = command();
+        command.env("POD_NAMESPACE", namespace);
+        Self::start_as(command, kubeconfig, &[&["--engine", "process"], arguments].concat())
+    }
+
+    fn start_as(mut command: Command, kubeconfig: &Path, arguments: &[&str]) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_capt"));
-        for variable in crate::VARIABLES {
-            command.env_remove(variable);
-        }
-        command.args(["--log-format", "json", "--log-level", "debug", "manager", "--engine", "crossplane"]);
+        command.args(["--log-format", "json", "--log-level", "debug", "manager"]);
         command.arg("--diagnostics-address").arg(format!("127.0.0.1:{port}"));
         command.args(arguments).arg("--kubeconfig").arg(kubeconfig);
         let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
@@ -75,6 +82,15 @@ impl Manager {
             }
         }
     }
+}
+
+/// A `capt` that takes nothing from the environment of the test.
+fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_capt"));
+    for variable in crate::VARIABLES {
+        command.env_remove(variable);
+    }
+    command
 }
 
 impl Drop for Manager {
