@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::File;
+use super::node::Node;
 use super::read::read;
 
 /// What kustomize looks for in a directory.
@@ -118,7 +119,7 @@ fn is_of_values(file: &File<'_>) -> bool {
         && read(file.text)
             .documents
             .iter()
-            .map(|document| document.value())
+            .map(Node::value)
             .all(|document| document["apiVersion"].is_null() && document["kind"].is_null())
 }
 
