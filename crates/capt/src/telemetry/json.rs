@@ -9,7 +9,7 @@ use tracing_subscriber::field::VisitOutput;
 use tracing_subscriber::fmt::format::{JsonVisitor, Writer};
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormattedFields};
-use tracing_subscriber::registry::{LookupSpan, SpanRef};
+use tracing_subscriber::registry::{LookupSpan, Scope, SpanRef};
 
 use super::fields::{JsonFields, Sentences};
 
@@ -41,7 +41,7 @@ where
     ) -> fmt::Result {
         let mut timestamp = String::new();
         SystemTime.format_time(&mut Writer::new(&mut timestamp))?;
-        let scope = context.event_scope().into_iter().flat_map(|scope| scope.from_root());
+        let scope = context.event_scope().into_iter().flat_map(Scope::from_root);
         let spans: Vec<Value> = scope.map(|span| described(&span)).collect();
         let line = Line {
             timestamp: &timestamp,

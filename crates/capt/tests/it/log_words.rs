@@ -14,7 +14,7 @@ fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() && name != "tests" && name != "bin" {
             sources(&path, found);
-        } else if name.ends_with(".rs") && name != "tests.rs" {
+        } else if path.extension().is_some_and(|extension| extension == "rs") && name != "tests.rs" {
             found.push(path);
         }
     }

@@ -43,8 +43,8 @@ fn collect(directory: &Path, found: &mut Vec<PathBuf>) {
 fn all() -> Vec<(String, Vec<Block>)> {
     let named = |path: PathBuf| {
         let name = path.strip_prefix(root()).unwrap().display().to_string();
-        let found = blocks(&fs::read_to_string(&path).unwrap()).unwrap_or_else(|why| panic!("{name}: {why}"));
-        (name, found)
+        let found = blocks(&fs::read_to_string(&path).unwrap()).map_err(|why| format!("{name}: {why}"));
+        (name, found.unwrap())
     };
     pages().into_iter().map(named).filter(|(_, blocks)| !blocks.is_empty()).collect()
 }

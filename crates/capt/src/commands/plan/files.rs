@@ -105,7 +105,7 @@ impl Looking<'_> {
                     prospects.push(prospect);
                 }
                 Err(error) => {
-                    failures.push(format!("WorkspaceTemplateApply `{key}`: {}", sentence(error.as_ref())))
+                    failures.push(format!("WorkspaceTemplateApply `{key}`: {}", sentence(error.as_ref())));
                 }
             }
         }

@@ -42,7 +42,7 @@ fn namespace(name: &str) -> Namespace {
 async fn installed_manager(cluster: &TestCluster) -> String {
     const NAME: &str = "installed-manager";
     let rules = [rbac::rules(), rbac::own_namespace_rules()].concat();
-    let roles: Api<ClusterRole> = Api::all(cluster.client());
+    let cluster_roles: Api<ClusterRole> = Api::all(cluster.client());
     let bindings: Api<ClusterRoleBinding> = Api::all(cluster.client());
     let role: ClusterRole = made(json!({ "metadata": { "name": NAME }, "rules": rules }));
     let binding: ClusterRoleBinding = made(json!({
@@ -50,7 +50,7 @@ async fn installed_manager(cluster: &TestCluster) -> String {
         "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": NAME },
         "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": NAME }],
     }));
-    roles.create(&PostParams::default(), &role).await.unwrap();
+    cluster_roles.create(&PostParams::default(), &role).await.unwrap();
     bindings.create(&PostParams::default(), &binding).await.unwrap();
     cluster.control_plane().kubeconfig_for(NAME, &[]).unwrap()
 }
