@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
+use capt_core::cause::sentence;
 use capt_local::Progress;
 use serde::Serialize;
 
@@ -80,7 +81,7 @@ impl Printer {
 
     /// Why the work ended: the error and what caused it, in one sentence.
     pub(crate) fn error(self, error: &anyhow::Error) {
-        self.message(&format!("{ERROR}error:{ERROR:#} {error:#}"));
+        self.message(&format!("{ERROR}error:{ERROR:#} {}", sentence(error.as_ref())));
     }
 
     /// Where long steps tell how far they are.

@@ -1,5 +1,8 @@
 //! Log lines, to standard error or to a file.
 
+mod fields;
+mod json;
+
 use std::fs::File;
 use std::io::{self, Write, stderr};
 use std::path::PathBuf;
@@ -8,12 +11,15 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use anstream::{AutoStream, ColorChoice, StripStream};
 use tracing_subscriber::EnvFilter;
 
+use self::fields::{JsonFields, PlainFields};
+use self::json::JsonLine;
 use crate::cli::{LogArguments, LogFormat};
 use crate::{live, log_lines};
 
-/// The client logs every request that fails, also those that we wait for, and the runtime repeats in every line what
-/// our own spans say. Whoever wants to hear them names them in the filter.
-const QUIET: &str = "kube_client=off,kube_runtime=warn";
+/// The client logs every request that fails, also those that we wait for. The runtime repeats in every line what our own spans
+/// say, and prints answers in the form for programmers, of which we tell ourselves. Whoever wants to hear them names them in
+/// the filter.
+const QUIET: &str = "kube_client=off,kube_runtime=error";
 
 /// Where lines go once somebody has said so.
 static LOG: OnceLock<Log> = OnceLock::new();
@@ -43,9 +49,9 @@ pub(crate) fn init(arguments: &LogArguments) {
     match arguments.log_format {
         LogFormat::Human => {
             let colours = AutoStream::choice(&stderr()) != ColorChoice::Never;
-            builder.with_ansi(colours).with_target(false).init();
+            builder.with_ansi(colours).with_target(false).fmt_fields(PlainFields).init();
         }
-        LogFormat::Json => builder.json().flatten_event(true).init(),
+        LogFormat::Json => builder.with_ansi(false).fmt_fields(JsonFields).event_format(JsonLine).init(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use capt_api::names::Reason;
 use capt_core::apply::Blocked;
+use capt_core::cause::sentence;
 use kube::core::Status;
 
 use crate::metrics::Kind;
@@ -124,10 +125,6 @@ impl Error {
 
     /// A sentence with its causes, each once.
     pub(crate) fn sentence(&self) -> String {
-        match self {
-            Self::Api { doing, source: kube::Error::Api(status) } => format!("{doing}: {}", status.message),
-            Self::Api { doing, source } => format!("{doing}: {source}"),
-            Self::NotListed { .. } | Self::Unreadable { .. } | Self::Panicked { .. } => self.to_string(),
-        }
+        sentence(self)
     }
 }

@@ -1,4 +1,5 @@
-//! When the manager may act: the kinds are fit for it, no other manager looks at the same objects, and it has the Lease.
+//! When the manager may act: the kinds are fit for it, its namespaces are there, no other manager looks at the same objects,
+//! and it has the Lease.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use crate::definitions::{self, Fitness};
 use crate::diagnostics::Readiness;
 use crate::leader::{Leadership, Taken};
 use crate::metrics::Metrics;
+use crate::namespace::Namespaces;
 use crate::options::Options;
 use crate::rivals::Rivals;
 use crate::term::LeadershipTerm;
@@ -22,6 +24,7 @@ use crate::term::LeadershipTerm;
 pub(crate) struct Gate {
     leadership: Option<Leadership>,
     kinds: watch::Receiver<Fitness>,
+    namespaces: Namespaces,
     rivals: Arc<Rivals>,
     /// They end with the gate.
     _watching: JoinSet<()>,
@@ -42,7 +45,8 @@ impl Gate {
         let (others, of) = (Arc::clone(&rivals), client.clone());
         watching.spawn(async move { others.follow(of).await });
         let leadership = election.map(|election| Leadership::new(client.clone(), election, scope));
-        Self { leadership, kinds, rivals, _watching: watching }
+        let namespaces = Namespaces::new(client, options);
+        Self { leadership, kinds, namespaces, rivals, _watching: watching }
     }
 
     /// Waits until the manager may act, and answers with the term in which it may.
@@ -122,13 +126,15 @@ impl Gate {
             readiness.send_replace(Readiness::StandingBy);
         };
         let Some(leadership) = &self.leadership else {
+            self.namespaces.exist(readiness).await;
             self.rivals.none(Standing::GivesWay, stands_by).await;
             return LeadershipTerm::without_deadline();
         };
-        stands_by();
         loop {
+            self.namespaces.exist(readiness).await;
+            stands_by();
             self.rivals.none(Standing::GivesWay, stands_by).await;
-            let Taken { version, term } = leadership.acquire().await;
+            let Some(Taken { version, term }) = leadership.acquire().await else { continue };
             if self.rivals.are_behind(version, leadership.duration() / 3).await {
                 return term;
             }

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use capt_api::crd::CAPT_VERSION;
 use capt_api::names::annotation;
+use capt_core::cause::sentence;
 use capt_core::lease::{Holder, Manager, Scope, holder};
 use futures::StreamExt;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
@@ -23,7 +24,9 @@ use serde_json::json;
 use tokio::time::{sleep, timeout};
 use tracing::{debug, info, warn};
 
+use crate::namespace;
 use crate::options::LeaderElection;
+use crate::repetition::Repetition;
 use crate::store::version;
 use crate::term::LeadershipTerm;
 use crate::uptime::UptimeClock;
@@ -104,22 +107,27 @@ impl Leadership {
         PAUSE.min(self.options.lease_duration / 15)
     }
 
-    /// Waits until the Lease is ours.
-    pub(crate) async fn acquire(&self) -> Taken {
+    /// Waits until the Lease is ours; `None` when its namespace is gone.
+    pub(crate) async fn acquire(&self) -> Option<Taken> {
         let mut sighting: Option<Sighting> = None;
+        let mut repetition = Repetition::default();
         loop {
             match timeout(self.tenure(), self.try_acquire(&mut sighting)).await {
                 Ok(Ok(Attempt::Taken(taken))) => {
                     info!(lease = self.options.name, identity = self.options.identity, "leading");
-                    return taken;
+                    return Some(taken);
                 }
                 Ok(Ok(Attempt::Held(free_in))) => self.await_change(free_in, sighting.as_ref()).await,
+                Ok(Err(error)) if namespace::is_lacking(&error) => return None,
                 Ok(Err(error)) => {
-                    warn!(
-                        lease = self.options.name,
-                        error = &error as &dyn std::error::Error,
-                        "the Lease could not be taken; trying again"
-                    );
+                    let LeaderElection { name: lease, namespace, .. } = &self.options;
+                    let error = sentence(&error);
+                    if repetition.is_due(&error) {
+                        warn!(
+                            lease,
+                            namespace, error, "the Lease could not be taken; trying again every second"
+                        );
+                    }
                     sleep(PAUSE).await;
                 }
                 // The connection may be dead: another one is tried at once.

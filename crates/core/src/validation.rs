@@ -14,6 +14,7 @@ mod finding;
 mod near;
 mod node;
 mod object;
+mod other_tools;
 mod plain;
 mod position;
 pub mod preview;
@@ -29,6 +30,7 @@ mod tests;
 
 pub use elsewhere::{Elsewhere, NotAnObject};
 pub use finding::{Finding, Severity};
+pub use other_tools::{OtherTool, other_tools};
 pub use position::Position;
 
 use self::catalog::Catalog;
@@ -43,7 +45,8 @@ pub struct File<'text> {
     pub text: &'text str,
 }
 
-/// Everything that is found in files which belong together, in their order.
+/// Everything that is found in files which belong together, in their order. Of those that other tools read only what is no
+/// YAML is told.
 pub fn validate(files: &[File<'_>], elsewhere: &[Elsewhere]) -> Vec<Finding> {
     let mut report = Report::new(files);
     let catalog = Catalog::read(files, elsewhere, &mut report);

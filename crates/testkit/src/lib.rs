@@ -20,6 +20,7 @@ mod cluster;
 mod definition;
 mod helper;
 pub mod home;
+pub mod kubectl;
 mod request;
 pub mod terraform;
 mod wait;

@@ -17,7 +17,7 @@ const INTRODUCTION: &str = "
 
 Begin with the cluster. It shows everything that belongs to it, marks the first thing that blocks, and says what to do:
 
-```sh
+```sh needs=cluster
 capt describe cluster NAME
 ```
 

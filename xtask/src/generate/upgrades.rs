@@ -18,7 +18,7 @@ const INTRODUCTION: &str = "\
 tells the order of any upgrade:
 
 ```sh
-capt compat check --cluster prod-1 --kubernetes 1.35
+capt compat check --cluster demo --kubernetes 1.35
 capt compat path --from kubernetes=1.33,flux=2.7,karpenter=1.6 --to kubernetes=1.36
 ```
 

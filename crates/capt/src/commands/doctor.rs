@@ -13,6 +13,7 @@ mod states;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::ensure;
+use capt_core::cause::sentence;
 use capt_core::doctor::{Finding, Level, Report};
 
 use crate::archive::home::Home;
@@ -68,7 +69,7 @@ async fn look(arguments: &DoctorArguments, connection: &Connection) -> Vec<Findi
         }
         Err(error) => findings.push(Finding::bad(
             "clusters",
-            format!("they cannot be looked at: {error:#}"),
+            format!("they cannot be looked at: {}", sentence(error.as_ref())),
             "see what is wrong above; name a cluster with --cluster NAME and -n NAMESPACE",
         )),
     }

@@ -6,6 +6,7 @@ mod view;
 
 use anyhow::{Context as _, ensure};
 use capt_api::names::condition;
+use capt_core::cause::sentence;
 use futures::future::join_all;
 use kube::Client;
 use serde::Serialize;
@@ -50,7 +51,7 @@ pub(crate) async fn run(arguments: PlanArguments, printer: Printer) -> anyhow::R
     for planned in join_all(asking).await {
         match planned {
             Ok(view) => workspaces.push(view),
-            Err(error) => failures.push(format!("{error:#}")),
+            Err(error) => failures.push(sentence(error.as_ref())),
         }
     }
     let changes = workspaces.iter().any(PlanView::changes);

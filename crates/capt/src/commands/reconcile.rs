@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, bail, ensure};
 use capt_api::AddonStackBinding;
 use capt_api::names::annotation;
+use capt_core::cause::sentence;
 use futures::StreamExt as _;
 use futures::stream;
 use jiff::Timestamp;
@@ -101,10 +102,11 @@ async fn ask(
 fn fail_if_refused(refused: &BTreeMap<String, kube::Error>) -> anyhow::Result<()> {
     let Some((name, error)) = refused.iter().next() else { return Ok(()) };
     bail!(
-        "asking for AddonStackBinding `{name}`{}: {error}",
+        "asking for AddonStackBinding `{name}`{}: {}",
         match refused.len() {
             1 => String::new(),
             count => format!(" and {} more", count - 1),
-        }
+        },
+        sentence(error)
     )
 }

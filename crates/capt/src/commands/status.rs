@@ -5,6 +5,7 @@ mod report;
 
 use std::path::Path;
 
+use capt_core::cause::sentence;
 use capt_local::home::{disk_use, log, ports};
 
 use crate::cli::StatusArguments;
@@ -37,7 +38,8 @@ async fn look(directory: &Path, printer: Printer) -> anyhow::Result<Report> {
         State::Running => match clusters::list(&kubeconfig).await {
             Ok(clusters) => Some(clusters),
             Err(error) => {
-                printer.warning(&format!("what clusters there are is not known: {error:#}"));
+                printer
+                    .warning(&format!("what clusters there are is not known: {}", sentence(error.as_ref())));
                 None
             }
         },

@@ -1,3 +1,7 @@
+mod namespace;
+mod process;
+mod words;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;

@@ -172,6 +172,27 @@ fn what_is_not_there_is_told(#[case] path: &str, #[case] expected: &str) {
 }
 
 #[test]
+fn what_other_tools_read_is_skipped_and_said_so() {
+    let patch = "- op: remove\n  path: /spec\n";
+    let kustomization = "resources: [template.yaml]\npatches: [{path: patch.yaml}]\n";
+    let files = [("kustomization.yaml", kustomization), ("template.yaml", TEMPLATE), ("patch.yaml", patch)];
+    let directory = directory(&files);
+    let validate = |arguments: &[&str]| {
+        let mut command = capt();
+        printed(command.current_dir(&directory).args(arguments).args(["validate", "--strict", "-f", "."]))
+    };
+
+    insta::assert_snapshot!(validate(&[]), @r"
+    ./kustomization.yaml: skipped: kustomize reads this file; to validate what it builds, run `kustomize build DIR | capt validate -f -`
+    ./patch.yaml: skipped: a kustomization patches or generates with this file; to validate the result, run `kustomize build DIR | capt validate -f -`
+    no problems in 1 file, 2 skipped
+    ");
+    let report: Value = serde_json::from_str(&validate(&["--output", "json"])).unwrap();
+    assert_eq!(report["files"], 1);
+    assert_eq!(report["skipped"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
 fn all_examples_beside_each_other_pass_and_so_does_what_we_generate() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     for path in ["examples", "config"] {

@@ -131,7 +131,8 @@ impl Pass {
             Ok(None) => return,
             // A pass that broke off is one that has not seen the inside; the next one may.
             Err(error) => {
-                warn!(control_plane = key.name, error = %error, "looking into a cluster broke off");
+                let error: &dyn std::error::Error = &error;
+                warn!(control_plane = key.name, error, "looking into a cluster broke off");
                 Inside::Unreachable("looking into it broke off; see the log of the manager".to_owned())
             }
         };

@@ -38,7 +38,7 @@ async fn a_leader_that_cannot_renew_stops_before_anybody_else_begins(#[case] fro
         let server = Server::new();
         let ((first, path), (second, _)) = (server.client(), server.client());
         let (first, second) = (leadership(first, "first", LEASE), leadership(second, "second", LEASE));
-        let term = first.acquire().await.term;
+        let term = first.acquire().await.unwrap().term;
         let acting = async {
             first.keep(&term).await;
             assert!(term.is_over());
@@ -67,7 +67,7 @@ async fn a_manager_that_does_not_act_any_more_keeps_its_lease_until_it_releases_
     let server = Server::new();
     let (first, second) = (server.client().0, server.client().0);
     let (first, second) = (leadership(first, "first", LEASE), leadership(second, "second", LEASE));
-    let term = first.acquire().await.term;
+    let term = first.acquire().await.unwrap().term;
     term.end();
     tokio::select! {
         () = first.keep(&term) => panic!("it does not renew its Lease any more"),

@@ -14,6 +14,20 @@ use crate::owned_apply::Wanted;
 /// What a module is told as a variable of its own name; see the documentation of variables.
 const LONGEST_NAME: usize = 128;
 
+/// The variables that a control plane may give its module, besides `tags_…` for each tag and the outputs of its network.
+pub const VARIABLES: [&str; 10] = [
+    "addons",
+    "cluster_name",
+    "endpoint_private_access",
+    "endpoint_public_access",
+    "endpoint_public_access_cidrs",
+    "kubernetes_minor_version",
+    "kubernetes_version",
+    "region",
+    "tags",
+    "vpc_id",
+];
+
 /// What the apply is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'facts> {
@@ -49,6 +63,14 @@ pub fn wanted(inputs: Inputs<'_>) -> Wanted {
         spec["variablesFrom"] = variables_from(inputs, apply);
     }
     Wanted { name: names::apply(control_plane), cluster: Some(cluster.to_owned()), spec }
+}
+
+/// The variables that a control plane gives its module, whatever its network is.
+pub fn variable_names(control_plane: &CAPTControlPlane) -> BTreeSet<String> {
+    let inputs =
+        Inputs { control_plane, cluster: "", network: &Network::None, declared: None, present: None };
+    // A network gives them where the spec does not.
+    variables(inputs).into_keys().chain(["region", "vpc_id"].map(str::to_owned)).collect()
 }
 
 fn variables(inputs: Inputs<'_>) -> BTreeMap<String, String> {

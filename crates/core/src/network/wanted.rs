@@ -16,6 +16,9 @@ use crate::standing::cluster_name;
 /// Ends the names of a network and of its apply.
 const SUFFIX: &str = "-vpc";
 
+/// The variables that a network gives its module.
+pub const VARIABLES: [&str; 4] = ["cluster_name", "name", "region", "vpc_name"];
+
 /// The VPC that exists already, if the network is one.
 pub fn existing_vpc(network: &CAPTCluster) -> Option<&str> {
     network.spec.existing_vpc_id.as_deref().filter(|vpc| !vpc.is_empty())
@@ -99,12 +102,8 @@ pub fn wanted(network: &CAPTCluster, cluster: &str, name: String, template: &Tem
     let namespace = template.namespace.as_deref().filter(|namespace| !namespace.is_empty()).unwrap_or(own);
     let vpc = network.spec.vpc_config.as_ref().and_then(|config| config.name.clone());
     let vpc = vpc.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("{cluster}{SUFFIX}"));
-    let variables = BTreeMap::from([
-        ("cluster_name", cluster),
-        ("name", vpc.as_str()),
-        ("region", network.spec.region.as_str()),
-        ("vpc_name", vpc.as_str()),
-    ]);
+    let values = [cluster, &vpc, &network.spec.region, &vpc];
+    let variables: BTreeMap<_, _> = VARIABLES.into_iter().zip(values).collect();
     let spec =
         json!({ "templateRef": { "name": template.name, "namespace": namespace }, "variables": variables });
     Wanted { name, cluster: Some(cluster.to_owned()), spec: retained(network, spec) }

@@ -6,6 +6,7 @@ use super::File;
 use super::elsewhere::Elsewhere;
 use super::finding::Severity;
 use super::object::{Object, unfold};
+use super::other_tools::{OtherTool, other_tools};
 use super::position::Origin;
 use super::read::read;
 use super::report::Report;
@@ -33,12 +34,19 @@ impl<'files> Catalog<'files> {
         report: &mut Report<'_>,
     ) -> Self {
         let mut objects = Vec::new();
-        for (index, file) in files.iter().enumerate() {
+        for ((index, file), other) in files.iter().enumerate().zip(other_tools(files)) {
+            // Templates of a chart are no YAML before they are rendered.
+            if other == Some(OtherTool::Helm) {
+                continue;
+            }
             let reading = read(file.text);
             for (at, problem) in reading.problems {
                 let hidden = is_in_secret(file.text, at.line);
                 let message = if hidden { problem.without_content() } else { problem.to_string() };
                 report.tell(index, at, Severity::Error, hidden, message);
+            }
+            if other.is_some() {
+                continue;
             }
             let nodes = reading.documents.into_iter().flat_map(unfold);
             let read = nodes.map(|node| Object::new(index, Origin::File, node, false));

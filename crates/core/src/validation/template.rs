@@ -1,18 +1,20 @@
 //! Templates: whether their modules can be read, and whether their placeholders have values.
 
+mod given;
+
 use std::collections::BTreeSet;
 
+use capt_api::WorkspaceTemplate;
 use capt_api::names::group;
-use capt_api::{WorkspaceTemplate, WorkspaceTemplateApply};
 use serde_json::Value;
 
+use self::given::{Given, given};
 use super::catalog::Catalog;
 use super::finding::Severity;
 use super::near::nearest;
 use super::node::steps;
 use super::object::Object;
 use super::position::{Origin, Position};
-use super::reference::text;
 use super::report::Report;
 use crate::apply::render::{module_format, module_text};
 use crate::module::hcl::{self, Undeclared};
@@ -102,27 +104,14 @@ pub(super) fn module_of(object: &Object) -> Option<Module> {
 }
 
 fn placeholders(object: &Object, catalog: &Catalog<'_>, report: &mut Report<'_>) {
-    let applies: Vec<WorkspaceTemplateApply> = catalog
-        .of(group::INFRASTRUCTURE, "WorkspaceTemplateApply")
-        .filter(|apply| {
-            text(apply, "spec.templateRef.name") == Some(&object.key.name)
-                && text(apply, "spec.templateRef.namespace").unwrap_or(apply.namespace())
-                    == object.namespace()
-        })
-        .filter_map(Object::typed)
-        .collect();
-    let mut known: BTreeSet<String> = BUILT_IN.into_iter().map(str::to_owned).collect();
-    known.extend(applies.iter().flat_map(|apply| apply.spec.variables.keys().cloned()));
-    known.extend(
-        applies.iter().flat_map(|apply| &apply.spec.variables_from).map(|source| source.variable.clone()),
-    );
+    let Given { names: known, is_used } = given(object, catalog);
     let spec = object.value.pointer("/spec/template/spec").unwrap_or(&Value::Null);
     let module = module_format(spec).map(syntax);
     for (path, node) in object.node.texts("spec") {
         let syntax = if path == MODULE { module.unwrap_or(Syntax::Plain) } else { Syntax::Plain };
         let Some(text) = node.text() else { continue };
         for name in placeholder::placeholders(text, syntax).difference(&known) {
-            if let Some(message) = suspicion(name, &known, !applies.is_empty()) {
+            if let Some(message) = suspicion(name, &known, is_used) {
                 let offset = text.find(&format!("${{{name}}}")).unwrap_or_default();
                 let at = inside(object, &path, Position::of(text, offset), catalog);
                 report.tell(object.file, at, Severity::Warning, false, message);
@@ -139,16 +128,14 @@ fn suspicion(name: &str, known: &BTreeSet<String>, is_used: bool) -> Option<Stri
         });
     let near = nearest(name, known.iter().map(String::as_str));
     let same = near.filter(|near| near.eq_ignore_ascii_case(name));
-    match (near, is_ours) {
-        (Some(near), true) => {
-            Some(format!("`${{{name}}}` has no value and stays as it is; perhaps `${{{near}}}` is meant"))
-        }
-        (Some(near), false) if same.is_some() => {
-            Some(format!("`${{{name}}}` has no value and stays as it is; perhaps `${{{near}}}` is meant"))
-        }
+    let has_none = format!("`${{{name}}}` has no value and stays as it is");
+    match (near, is_ours || same.is_some()) {
+        (Some(near), true) if is_used => Some(format!("{has_none}; perhaps `${{{near}}}` is meant")),
+        (Some(near), true) => Some(format!(
+            "nothing in these files gives `${{{name}}}` a value, or uses this template; perhaps `${{{near}}}` is meant"
+        )),
         (None, true) if is_used => Some(format!(
-            "`${{{name}}}` has no value and stays as it is; give it in the variables of the apply, or write `$${{{name}}}` if \
-             it is meant so"
+            "{has_none}; give it in the variables of the apply, or write `$${{{name}}}` if it is meant so"
         )),
         _ => None,
     }

@@ -1,4 +1,6 @@
 mod broken;
+mod given;
+mod other_tools;
 mod reading;
 mod robust;
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use capt_api::{CAPTCluster, CAPTControlPlane};
+use capt_core::cause::sentence;
 use capt_core::overview::{Blocker, Facts, Mark, Overview, lines, news, overview};
 use futures::StreamExt;
 use jiff::Timestamp;
@@ -62,7 +63,7 @@ async fn until(
                 }
             }
             Err(error) => {
-                tracing::warn!("{error:#}; trying again");
+                tracing::warn!("{}; trying again", sentence(error.as_ref()));
                 tick.tick().await;
                 continue;
             }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
+use capt_core::cause::sentence;
 use capt_core::overview::{Facts, Overview, news, overview};
 use futures::StreamExt as _;
 use jiff::Timestamp;
@@ -58,7 +59,7 @@ pub(super) async fn until_told(
             }
             Err(error) => {
                 if !away {
-                    printer.warning(&format!("{error:#}; trying again"));
+                    printer.warning(&format!("{}; trying again", sentence(error.as_ref())));
                 }
                 away = true;
             }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use capt_api::workspace_template_apply::UpdatePolicy;
 use capt_api::{Workspace, WorkspaceTemplateApply};
+use capt_core::cause::sentence;
 use capt_core::forecast::{Forecast, Held, World, forecast, template_key};
 use capt_core::standing::{Standing, cluster_name, standing};
 use capt_core::tie::{self, ApplyKey, Belongs};
@@ -103,7 +104,9 @@ impl Looking<'_> {
                     }
                     prospects.push(prospect);
                 }
-                Err(error) => failures.push(format!("WorkspaceTemplateApply `{key}`: {error:#}")),
+                Err(error) => {
+                    failures.push(format!("WorkspaceTemplateApply `{key}`: {}", sentence(error.as_ref())));
+                }
             }
         }
         prospects
@@ -217,7 +220,7 @@ impl Looking<'_> {
             }
         });
         let answers = join_all(asking).await;
-        answers.into_iter().filter_map(Result::err).map(|error| format!("{error:#}")).collect()
+        answers.into_iter().filter_map(Result::err).map(|error| sentence(error.as_ref())).collect()
     }
 
     async fn ask(

@@ -75,7 +75,7 @@ async fn listing(client: &Client, subject: &Subject) -> anyhow::Result<Listing> 
             Err(problem) => (None, Some(sentence(&problem))),
         },
         Ok(None) => (None, Some(missing(subject.workspace()?, &kept))),
-        Err(error) => (None, Some(format!("{error:#}"))),
+        Err(error) => (None, Some(sentence(error.as_ref()))),
     };
     let snapshots = versions(&kept, current.as_ref()).await?;
     Ok(Listing {

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
-use capt_core::validation::{File, Finding, Position, Severity};
+use capt_core::validation::{File, Finding, OtherTool, Position, Severity, other_tools};
 
 use crate::input;
 
@@ -21,9 +21,20 @@ const DEEPEST: usize = 64;
 pub(crate) struct Read {
     name: String,
     content: Result<String, &'static str>,
+    other_tool: Option<OtherTool>,
 }
 
 impl Read {
+    /// The name of the file, for people.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The other tool that reads the file; `None` where it holds manifests.
+    pub(crate) fn other_tool(&self) -> Option<OtherTool> {
+        self.other_tool
+    }
+
     /// The file, if it can be looked at.
     pub(crate) fn as_file(&self) -> Option<File<'_>> {
         self.content.as_deref().ok().map(|text| File { name: &self.name, text })
@@ -56,7 +67,18 @@ pub(crate) fn read(named: &[PathBuf]) -> anyhow::Result<Vec<Read>> {
     let mut seen = BTreeSet::new();
     paths.retain(|path| seen.insert(path.clone()));
     ensure!(paths.len() <= MOST, "there are more than {MOST} files: name fewer directories");
-    paths.iter().map(|path| read_one(path)).collect()
+    let mut read = paths.iter().map(|path| read_one(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    sort_out(&mut read);
+    Ok(read)
+}
+
+/// Finds what other tools read. A file that cannot be read at all is nobody's.
+fn sort_out(read: &mut [Read]) {
+    let texts: Vec<File<'_>> = read.iter().filter_map(Read::as_file).collect();
+    let tools = other_tools(&texts);
+    for (one, tool) in read.iter_mut().filter(|one| one.content.is_ok()).zip(tools) {
+        one.other_tool = tool;
+    }
 }
 
 /// The files of a directory in the order of their names. What begins with a dot, and directories behind links, are left out.
@@ -81,8 +103,11 @@ fn collect(directory: &Path, depth: usize, paths: &mut Vec<PathBuf>) -> anyhow::
 }
 
 fn is_manifest(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|end| ["yaml", "yml", "json"].iter().any(|known| end.eq_ignore_ascii_case(known)))
+    // What it says of other files counts.
+    path.file_name().is_some_and(|name| name == "Kustomization")
+        || path
+            .extension()
+            .is_some_and(|end| ["yaml", "yml", "json"].iter().any(|known| end.eq_ignore_ascii_case(known)))
 }
 
 fn read_one(path: &Path) -> anyhow::Result<Read> {
@@ -93,7 +118,7 @@ fn read_one(path: &Path) -> anyhow::Result<Read> {
     } else {
         String::from_utf8(content).map_err(|_| "this is not UTF-8 text; write manifests as YAML or JSON")
     };
-    Ok(Read { name, content })
+    Ok(Read { name, content, other_tool: None })
 }
 
 #[cfg(test)]

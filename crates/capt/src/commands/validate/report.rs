@@ -4,6 +4,8 @@ use anstyle::{AnsiColor, Style};
 use capt_core::validation::{Finding, Severity};
 use serde::Serialize;
 
+use super::files::Read;
+
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
@@ -17,18 +19,34 @@ pub(super) struct Report {
     errors: usize,
     warnings: usize,
     findings: Vec<Finding>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    skipped: Vec<Skipped>,
+}
+
+/// A file that another tool reads.
+#[derive(Debug, Serialize)]
+pub(super) struct Skipped {
+    file: String,
+    message: &'static str,
+}
+
+impl Skipped {
+    pub(super) fn of(read: &Read) -> Option<Self> {
+        let tool = read.other_tool()?;
+        Some(Self { file: read.name().to_owned(), message: tool.explanation() })
+    }
 }
 
 impl Report {
     /// With `strict`, warnings count as errors.
-    pub(super) fn new(files: usize, mut findings: Vec<Finding>, strict: bool) -> Self {
+    pub(super) fn new(files: usize, mut findings: Vec<Finding>, skipped: Vec<Skipped>, strict: bool) -> Self {
         if strict {
             for finding in &mut findings {
                 finding.severity = Severity::Error;
             }
         }
         let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
-        Self { files, errors, warnings: findings.len() - errors, findings }
+        Self { files, errors, warnings: findings.len() - errors, findings, skipped }
     }
 
     pub(super) fn is_good(&self) -> bool {
@@ -47,12 +65,17 @@ impl Report {
                 format!("{} and {}", counted(errors, "error"), counted(warnings, "warning"))
             }
         };
-        format!("{found} in {}", counted(self.files, "file"))
+        let skipped = match self.skipped.len() {
+            0 => String::new(),
+            count => format!(", {count} skipped"),
+        };
+        format!("{found} in {}{skipped}", counted(self.files, "file"))
     }
 
     /// Each with its line and a mark below the place. How much it is, is told as the error where there is one.
     pub(super) fn text(&self) -> String {
         let mut blocks: Vec<String> = self.findings.iter().map(block).collect();
+        blocks.extend(self.skipped.iter().map(|one| format!("{}: skipped: {}", one.file, one.message)));
         if self.is_good() {
             blocks.push(self.counts());
         }

@@ -105,3 +105,18 @@ fn a_network_that_says_nothing_for_a_moment_takes_nothing_away() {
     let later = wanted(Inputs { network: &silent, present: Some(&present), ..inputs });
     assert_eq!(later.spec["variablesFrom"], json!(present.spec.variables_from));
 }
+
+#[test]
+fn every_variable_that_a_spec_can_give_is_known_by_name() {
+    let everything = control_plane(&json!({
+        "controlPlaneConfig": {
+            "region": "ap-northeast-1",
+            "endpointAccess": { "public": true, "private": false, "publicCIDRs": ["203.0.113.0/24"] },
+            "addons": [{ "name": "vpc-cni" }],
+        },
+        "additionalTags": { "kubernetes.io/y": "z" },
+    }));
+    assert_eq!(variable_names(&everything), VARIABLES.into_iter().map(str::to_owned).collect());
+    let given = &spec(&everything, &network(None, &[]), None)["variables"];
+    assert!(given.as_object().unwrap().keys().all(|name| VARIABLES.contains(&name.as_str())), "{given}");
+}

@@ -33,6 +33,10 @@ pub(super) struct Manifests {
 pub(super) fn read(paths: &[PathBuf], namespace: &str, world: &mut World) -> anyhow::Result<Manifests> {
     let mut manifests = Manifests::default();
     for read in files::read(paths)? {
+        if let Some(tool) = read.other_tool() {
+            manifests.skipped.push(format!("{}: {}", read.name(), tool.explanation()));
+            continue;
+        }
         let Some(file) = read.as_file() else {
             bail!("{}", read.problem().map(|it| format!("{}: {}", it.file, it.message)).unwrap_or_default());
         };

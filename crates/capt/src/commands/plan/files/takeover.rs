@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Context as _;
 use capt_api::{Workspace, WorkspaceTemplateApply};
 use capt_core::apply::difference::differences;
+use capt_core::cause::sentence;
 use capt_core::forecast::{World, forecast};
 use capt_core::from_go::Comparison;
 use capt_core::tie::{self, ApplyKey, Belongs};
@@ -90,7 +91,7 @@ impl Looking<'_> {
                 let paths = differences(found, &made.whole);
                 if paths.is_empty() { Comparison::Same } else { Comparison::Differs(paths) }
             }
-            Err(error) => Comparison::Unknown(format!("{error:#}")),
+            Err(error) => Comparison::Unknown(sentence(error.as_ref())),
         }
     }
 }
