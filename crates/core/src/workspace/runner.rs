@@ -136,12 +136,11 @@ pub fn question<'begun>(
         },
         // A Pod of another namespace is another installation's, which cannot be asked for.
         (Some(pod), _) if pod.namespace == namespace && is_object_name(&pod.name) => Question::Pod(pod),
-        (Some(_), _) | (None, Some(_)) => Question::None,
         (None, None) if starter.host == host => match (&runner.process, &us.process) {
             (Some(then), Some(now)) => process(then, now),
             _ => Question::None,
         },
-        (None, None) => Question::None,
+        (Some(_) | None, _) => Question::None,
     }
 }
 

@@ -78,7 +78,7 @@ fn runner(pod: &PodOfRunner) -> Value {
     } })
 }
 
-fn container(state: Value, last: Value) -> Value {
+fn container(state: &Value, last: &Value) -> Value {
     json!({
         "name": "manager", "image": "", "imageID": "", "ready": true, "restartCount": 1,
         "state": state, "lastState": last,
@@ -108,9 +108,9 @@ async fn take_over(stage: &mut EngineStage) {
 }
 
 #[rstest]
-#[case::started_again(container(running("2026-01-02T03:05:01Z"), ended()))]
-#[case::about_to_start_again(container(json!({ "waiting": { "reason": "CrashLoopBackOff" } }), ended()))]
-#[case::ended(container(ended(), json!({})))]
+#[case::started_again(container(&running("2026-01-02T03:05:01Z"), &ended()))]
+#[case::about_to_start_again(container(&json!({ "waiting": { "reason": "CrashLoopBackOff" } }), &ended()))]
+#[case::ended(container(&ended(), &json!({})))]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lock_is_released_when_the_kubelet_says_that_its_container_has_ended(#[case] status: Value) {
     let mut stage = EngineStage::without_manager().await;
@@ -125,7 +125,7 @@ async fn a_lock_is_released_when_the_kubelet_says_that_its_container_has_ended(#
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lock_is_kept_while_its_container_runs_and_the_message_says_who_holds_it() {
     let mut stage = EngineStage::without_manager().await;
-    let runner = in_pod(&stage, None, container(running("2026-01-02T03:00:00Z"), json!({}))).await;
+    let runner = in_pod(&stage, None, container(&running("2026-01-02T03:00:00Z"), &json!({}))).await;
     let name = left_locked(&mut stage, runner).await;
     take_over(&mut stage).await;
     let workspace = stage.condition(&name, "Locked", "True", &format!("root@{}", host())).await;
@@ -133,7 +133,7 @@ async fn a_lock_is_kept_while_its_container_runs_and_the_message_says_who_holds_
     assert!(!told.contains("sensitive"), "{told}");
 
     // What the kubelet says later counts as well.
-    let status = json!({ "status": { "containerStatuses": [container(ended(), json!({}))] } });
+    let status = json!({ "status": { "containerStatuses": [container(&ended(), &json!({}))] } });
     let pods: Api<Pod> = stage.stage.api();
     pods.patch_status("capt-0", &PatchParams::default(), &Patch::Merge(status)).await.unwrap();
     stage.check(&name, "now").await;
@@ -143,7 +143,7 @@ async fn a_lock_is_kept_while_its_container_runs_and_the_message_says_who_holds_
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lock_is_released_when_the_pod_of_its_holder_is_another_by_now() {
     let mut stage = EngineStage::without_manager().await;
-    in_pod(&stage, None, container(running("2026-01-02T03:00:00Z"), json!({}))).await;
+    in_pod(&stage, None, container(&running("2026-01-02T03:00:00Z"), &json!({}))).await;
     let before = PodOfRunner {
         namespace: stage.namespace().to_owned(),
         name: "capt-0".to_owned(),
@@ -161,7 +161,7 @@ async fn a_lock_is_released_when_the_node_of_its_holder_is_gone() {
     let node = format!("node-{}", stage.namespace());
     let object = serde_json::from_value(json!({ "metadata": { "name": node } })).unwrap();
     nodes.create(&PostParams::default(), &object).await.unwrap();
-    let status = container(running("2026-01-02T03:00:00Z"), json!({}));
+    let status = container(&running("2026-01-02T03:00:00Z"), &json!({}));
     let runner = in_pod(&stage, Some(&node), status).await;
     let name = left_locked(&mut stage, runner).await;
     take_over(&mut stage).await;

@@ -124,7 +124,7 @@ fn whoever_began_before_is_remembered_once_and_not_for_ever() {
     let (first, second) = (starter(Some(in_pod("a", 7))), starter(Some(in_pod("b", 7))));
     assert_eq!(earlier(None, &first), []);
     assert_eq!(earlier(Some(&begun(first.clone(), Vec::new())), &first), []);
-    assert_eq!(earlier(Some(&begun(first.clone(), Vec::new())), &second), [first.clone()]);
+    assert_eq!(earlier(Some(&begun(first.clone(), Vec::new())), &second), std::slice::from_ref(&first));
 
     let mut record = begun(first, Vec::new());
     for number in 0..100 {
