@@ -67,11 +67,12 @@ impl Plan {
     }
 
     /// Whether applying it would change outputs and nothing else. Such a plan may come back after every apply, as that of
-    /// `timestamp()` does. What is only read changes nothing but outputs.
+    /// `timestamp()` does. What is only read changes nothing but outputs. Where resources were changed outside of Terraform, an
+    /// apply takes that into the state, and outputs follow.
     pub fn changes_outputs_alone(&self) -> bool {
         let reads = self.changes.iter().all(|change| change.action == Action::Read);
         let any = !self.changes.is_empty() || !self.outputs.is_empty();
-        self.applicable && any && reads && self.others.is_empty()
+        self.applicable && any && reads && self.others.is_empty() && self.drift.is_empty()
     }
 
     /// How many resources it would treat in this way.

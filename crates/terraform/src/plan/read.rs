@@ -390,4 +390,11 @@ mod tests {
 
         assert!(read(shown, false, &Redactor::default()).unwrap().changes_outputs_alone());
     }
+
+    #[test]
+    fn outputs_that_follow_a_resource_which_somebody_changed_do_not_change_alone() {
+        let shown = r#"{"output_changes":{"o":{"actions":["update"]}},"resource_drift":[{"address":"a.b"}]}"#;
+
+        assert!(!read(shown, false, &Redactor::default()).unwrap().changes_outputs_alone());
+    }
 }
