@@ -131,7 +131,7 @@ impl TerraformOptions {
             server,
             home_namespace,
             host,
-            runner: Runner { pod: None, process: Whereabouts::here().map(process) },
+            runner: Runner { pod: None, process: this_process() },
             most_plans: 4,
             most_applies: 8,
             drift_interval: Duration::from_secs(6 * 3600),
@@ -141,10 +141,12 @@ impl TerraformOptions {
     }
 }
 
-fn process(here: Whereabouts) -> ProcessOfRunner {
+/// This process, in words by which others can tell that it is dead.
+pub fn this_process() -> Option<ProcessOfRunner> {
+    let here = Whereabouts::here()?;
     let sees_all = here.sees_all();
     let Whereabouts { machine, boot, pid_namespace, process, process_start, started_at } = here;
-    ProcessOfRunner { machine, boot, pid_namespace, process, process_start, started_at, sees_all }
+    Some(ProcessOfRunner { machine, boot, pid_namespace, process, process_start, started_at, sees_all })
 }
 
 impl fmt::Debug for TerraformOptions {

@@ -88,6 +88,7 @@ fn only_what_calls_for_the_user_is_trouble() {
             "ValuesMisplaced",
             "VariableInvalid",
             "VariableMissing",
+            "WatchForbidden",
             "WorkingDirectoryFailed",
             "WorkspaceNotOwned",
             "WorkspaceRefused",

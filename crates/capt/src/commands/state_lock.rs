@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use capt_controller::by_hand::{Attempt, Holder, Lock, LockHolder, Purpose, StateOf};
-use rustix::io::Errno;
-use rustix::process::{Pid, test_kill_process};
+use capt_controller::options::this_process;
+use capt_core::workspace::runner::{Question, Runner, Starter, question};
+use capt_terraform::machine;
 
 use crate::engine;
 use crate::printer::Printer;
@@ -63,14 +64,18 @@ pub(crate) async fn take(
 
 /// Whether nobody will ever let go of a lock. Only one of our own kind can be judged: its holder ends soon by itself.
 fn is_over(held: &LockHolder, us: &Holder, unchanged_for: Duration) -> bool {
-    held.alike.as_ref().is_some_and(|(host, process)| {
-        (*host == us.host && !is_alive(*process)) || unchanged_for > ABANDONED_AFTER
-    })
+    held.alike.as_ref().is_some_and(|starter| is_dead(starter, us) || unchanged_for > ABANDONED_AFTER)
 }
 
-fn is_alive(process: u32) -> bool {
-    let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
-    pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
+/// Whether a process that took a lock is known to be dead. Two machines can have one name.
+fn is_dead(starter: &Starter, us: &Holder) -> bool {
+    let runner = Runner { pod: None, process: us.process.clone() };
+    match question(starter, &runner, ("", &us.host)) {
+        Question::Dead => true,
+        Question::Process(then) => !machine::is_there(then.process, then.process_start),
+        Question::PidNamespace(namespace) => !machine::is_pid_namespace_in_use(namespace),
+        Question::None | Question::Pod(_) | Question::PodName(_) => false,
+    }
 }
 
 fn holder(purpose: Purpose) -> Holder {
@@ -79,7 +84,7 @@ fn holder(purpose: Purpose) -> Holder {
         purpose,
         user: user.unwrap_or_else(|| "somebody".to_owned()),
         host: engine::host(),
-        process: std::process::id(),
+        process: this_process(),
     }
 }
 
@@ -99,11 +104,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_that_runs_is_alive_and_one_that_cannot_be_is_not() {
-        assert!(is_alive(std::process::id()));
-        assert!(!is_alive(0) && !is_alive(u32::MAX));
+    fn only_a_process_that_is_not_there_any_more_is_dead() {
+        let us = holder(Purpose::Restore);
+        let starter = |host: &str, process| Starter {
+            host: host.to_owned(),
+            pod_namespace: None,
+            runner: Some(Runner { pod: None, process }),
+        };
+        let ours = us.process.clone().unwrap();
         let mut child = std::process::Command::new("true").spawn().unwrap();
+        let (process, process_start) = (child.id(), ours.process_start + 1);
         child.wait().unwrap();
-        assert!(!is_alive(child.id()));
+        let gone = capt_core::workspace::runner::ProcessOfRunner { process, process_start, ..ours.clone() };
+
+        assert!(!is_dead(&starter(&us.host, Some(ours)), &us));
+        assert!(is_dead(&starter(&us.host, Some(gone.clone())), &us));
+        assert!(!is_dead(&starter("another", Some(gone)), &us), "who knows of another machine");
+        assert!(!is_dead(&starter(&us.host, None), &us), "an earlier version wrote too little");
     }
 }

@@ -2,6 +2,8 @@
 
 use capt_api::names::annotation;
 use capt_controller::by_hand::{Attempt, Content, Holder, Purpose, Seen, StateOf};
+use capt_controller::options::this_process;
+use capt_core::workspace::runner::ProcessOfRunner;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
@@ -234,7 +236,11 @@ async fn a_lock_that_a_killed_restore_has_left_behind_is_in_nobodys_way() {
         purpose: Purpose::Restore,
         user: "me".to_owned(),
         host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
-        process: over.id(),
+        process: this_process().map(|us| ProcessOfRunner {
+            process: over.id(),
+            process_start: us.process_start + 1,
+            ..us
+        }),
     };
     assert!(matches!(kept(&stage).await.lock(&holder).await.unwrap(), Attempt::Taken(_)));
     let (code, _, told) = restore(&stage, &["--yes", "--timeout", "20s"]).await;

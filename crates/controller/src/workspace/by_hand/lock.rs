@@ -3,12 +3,14 @@
 use capt_api::names::{annotation, label};
 use capt_core::digest::short_digest;
 use capt_core::workspace::lock::machine;
+use capt_core::workspace::runner::{ProcessOfRunner, Runner, Starter};
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::jiff::Timestamp;
 use kube::api::PostParams;
 use kube::{Api, ResourceExt};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::{Failure, StateOf};
 use crate::error::Error;
@@ -45,8 +47,8 @@ pub struct Holder {
     pub user: String,
     /// The machine.
     pub host: String,
-    /// The process on that machine.
-    pub process: u32,
+    /// The process on that machine, where the machine can tell.
+    pub process: Option<ProcessOfRunner>,
 }
 
 /// A lock that was taken.
@@ -75,8 +77,8 @@ pub struct LockHolder {
     pub operation: String,
     /// Since when, as it was written there.
     pub since: String,
-    /// The machine and the process on it, where the lock was taken as this one is.
-    pub alike: Option<(String, u32)>,
+    /// Who took it, where it was taken as this one is.
+    pub alike: Option<Starter>,
     version: String,
 }
 
@@ -174,7 +176,7 @@ impl StateOf {
     fn sign(&self, holder: &Holder) -> (Lock, String) {
         let Holder { purpose, user, host, process } = holder;
         let created = Timestamp::now().to_string();
-        let process = process.to_string();
+        let process = process.as_ref().map(|process| json!(process).to_string()).unwrap_or_default();
         let id = short_digest([host.as_str(), &process, &created, &self.place.workspace_uid], 32);
         let note = Note {
             id: id.clone(),
@@ -205,9 +207,13 @@ fn held(lease: &Lease) -> Option<LockHolder> {
     let id = lease.spec.as_ref()?.holder_identity.clone().filter(|id| !id.is_empty())?;
     let told = lease.annotations().get(annotation::LOCK_INFO);
     let note: Note = told.and_then(|told| serde_json::from_str(told).ok()).unwrap_or_default();
-    let alike = Purpose::is_one(&note.operation)
-        .then(|| Some((machine(&note.who)?.to_owned(), note.info.parse().ok()?)))
-        .flatten();
+    let host = machine(&note.who).filter(|_| Purpose::is_one(&note.operation));
+    let alike = host.map(|host| {
+        // An earlier version wrote a number, by which nothing can be proved.
+        let process = serde_json::from_str::<ProcessOfRunner>(&note.info).ok();
+        let runner = process.map(|process| Runner { pod: None, process: Some(process) });
+        Starter { host: host.to_owned(), pod_namespace: None, runner }
+    });
     Some(LockHolder {
         id,
         who: note.who,

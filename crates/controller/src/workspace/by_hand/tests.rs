@@ -1,4 +1,5 @@
 use capt_api::names::annotation;
+use capt_core::workspace::runner::{ProcessOfRunner, Starter};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use kube::Api;
@@ -6,6 +7,7 @@ use kube::api::PostParams;
 use serde_json::json;
 
 use super::{Attempt, Holder, Purpose, Seen, StateOf};
+use crate::options::this_process;
 use crate::workspace::place::stage::{Stage, gzip};
 
 fn everything() -> Vec<PolicyRule> {
@@ -20,6 +22,7 @@ async fn scene() -> (Stage, StateOf) {
 }
 
 fn holder(process: u32) -> Holder {
+    let process = this_process().map(|us| ProcessOfRunner { process, ..us });
     Holder { purpose: Purpose::Migrate, user: "me".to_owned(), host: "here".to_owned(), process }
 }
 
@@ -37,7 +40,8 @@ async fn a_lock_that_somebody_has_is_not_taken_and_one_that_is_released_is() {
 
     let Attempt::Held(held) = state.lock(&holder(2)).await.unwrap() else { panic!("taken twice") };
     assert_eq!((held.who.as_str(), held.operation.as_str()), ("me@here", "capt migrate"));
-    assert_eq!(held.alike, Some(("here".to_owned(), 1)));
+    let Starter { host, runner, .. } = held.alike.unwrap();
+    assert_eq!((host.as_str(), runner.unwrap().process), ("here", holder(1).process));
 
     state.unlock(lock).await.unwrap();
     let leases: Api<Lease> = Api::namespaced(scene.administrator.clone(), &scene.namespace);
