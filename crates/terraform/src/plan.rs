@@ -41,7 +41,7 @@ pub struct Plan {
     /// Whether it destroys everything.
     pub destroy: bool,
     /// Whether applying it changes anything, the state included: Terraform's own verdict.
-    #[serde(default = "applicable")]
+    #[serde(default = "yes")]
     pub applicable: bool,
     /// Changes to resources, by address.
     pub changes: Vec<Change>,
@@ -75,6 +75,11 @@ impl Plan {
         self.applicable && any && reads && self.others.is_empty() && self.drift.is_empty()
     }
 
+    /// Whether it changes outputs, and none of them to a value that is known before the apply.
+    pub fn changes_only_unknown_outputs(&self) -> bool {
+        self.changes_outputs_alone() && self.outputs.iter().all(|output| !output.known)
+    }
+
     /// How many resources it would treat in this way.
     pub fn count(&self, action: Action) -> usize {
         self.changes.iter().filter(|change| change.action == action).count()
@@ -87,7 +92,7 @@ impl Plan {
 }
 
 /// What a plan of an earlier version says, which was kept only where it changes something.
-fn applicable() -> bool {
+fn yes() -> bool {
     true
 }
 
@@ -269,4 +274,7 @@ pub struct OutputChange {
     pub action: Action,
     /// Whether the module calls it sensitive.
     pub sensitive: bool,
+    /// Whether its value is known before the apply. That of `timestamp()` is not, and differs after every apply.
+    #[serde(default = "yes")]
+    pub known: bool,
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
-use super::value::attributes;
+use super::value::{attributes, holds_true};
 use super::{Action, Change, OutputChange, Plan, PlanHash, sensitive};
 use crate::redact::Redactor;
 
@@ -215,7 +215,8 @@ fn change(resource: ResourceChange<'_>, redactor: &Redactor) -> Option<Change> {
 fn output(name: String, values: &Values<'_>) -> Option<OutputChange> {
     let marks = [values.before_sensitive, values.after_sensitive];
     let sensitive = marks.into_iter().any(|mark| mark.is_none_or(|mark| mark.get() != "false"));
-    Some(OutputChange { name, action: action(&values.actions)?, sensitive })
+    let known = !values.after_unknown.is_some_and(holds_true);
+    Some(OutputChange { name, action: action(&values.actions)?, sensitive, known })
 }
 
 /// Nothing where there is nothing to do.
@@ -389,6 +390,22 @@ mod tests {
         let shown = r#"{"resource_changes":[{"address":"data.a.b","change":{"actions":["read"]}}]}"#;
 
         assert!(read(shown, false, &Redactor::default()).unwrap().changes_outputs_alone());
+    }
+
+    #[test]
+    fn an_output_whose_value_the_apply_makes_is_told_from_one_that_is_known_before() {
+        let only_unknown = |outputs: &str| {
+            let shown = format!(r#"{{"output_changes":{{{outputs}}}}}"#);
+            read(&shown, false, &Redactor::default()).unwrap().changes_only_unknown_outputs()
+        };
+        let (now, known) = (
+            r#""now":{"actions":["update"],"after_unknown":true}"#,
+            r#""x":{"actions":["update"],"after":"two","after_unknown":false}"#,
+        );
+
+        assert!(only_unknown(now));
+        assert!(!only_unknown(known));
+        assert!(!only_unknown(&format!("{now},{known}")));
     }
 
     #[test]

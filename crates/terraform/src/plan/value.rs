@@ -53,7 +53,7 @@ fn is_hidden(marks: Option<&RawValue>, name: &str) -> bool {
 }
 
 /// Whether a tree of marks marks anything. One that cannot be read does: it is better to hide too much.
-fn holds_true(marks: &RawValue) -> bool {
+pub(super) fn holds_true(marks: &RawValue) -> bool {
     fn any(marks: &Value) -> bool {
         match marks {
             Value::Bool(mark) => *mark,

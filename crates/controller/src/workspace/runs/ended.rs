@@ -9,7 +9,7 @@ use capt_core::workspace::lock::{Holder, Lock};
 use capt_core::workspace::observed::{
     Effect, Ended, Ending, Failure, Planned, PlannedAction, PlannedChange, Retry,
 };
-use capt_terraform::{Action, Backend, Error, Outcome, Outputs, Plan};
+use capt_terraform::{Action, Backend, Error, Outcome, Outputs, Plan, Source};
 use k8s_openapi::jiff::Timestamp;
 
 use super::Order;
@@ -57,7 +57,7 @@ impl Over {
                 let declared = matches!(order.run.backend, Backend::Declared { .. });
                 let elsewhere = made.elsewhere.clone().or_else(|| declared.then(|| DECLARED.to_owned()));
                 entry.elsewhere.clone_from(&elsewhere);
-                let ending = Ending::Planned(planned(&made, elsewhere));
+                let ending = Ending::Planned(planned(&made, elsewhere, &order.run.source));
                 plan = Some(made);
                 ending
             }
@@ -145,7 +145,12 @@ fn summary(plan: &Plan) -> String {
     plan.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
-fn planned(plan: &Plan, elsewhere: Option<String>) -> Planned {
+fn planned(plan: &Plan, elsewhere: Option<String>, source: &Source) -> Planned {
+    let outputs_alone = match source {
+        // The module may be another one than that which was applied, although its address is the same.
+        Source::Remote { .. } | Source::Directory { .. } => plan.changes_only_unknown_outputs(),
+        Source::Inline { .. } | Source::Archive { .. } => plan.changes_outputs_alone(),
+    };
     Planned {
         hash: plan.hash.as_str().to_owned(),
         destroy: plan.destroy,
@@ -157,7 +162,7 @@ fn planned(plan: &Plan, elsewhere: Option<String>) -> Planned {
             .collect(),
         effect: match () {
             () if plan.is_empty() => Effect::Nothing,
-            () if plan.changes_outputs_alone() => Effect::OutputsAlone,
+            () if outputs_alone => Effect::OutputsAlone,
             () => Effect::Resources,
         },
         elsewhere,

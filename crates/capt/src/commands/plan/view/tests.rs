@@ -53,7 +53,7 @@ fn a_plan_is_shown_by_addresses_with_what_changes() {
             change("a.disk", Action::Replace, &[("id", "\"i-1\"", "(known after apply)")]),
             change("a.more[\"x\"]", Action::Delete, &[("input", "\"x\"", "null")]),
         ],
-        vec![OutputChange { name: "login".to_owned(), action: Action::Update, sensitive: true }],
+        vec![OutputChange { name: "login".to_owned(), action: Action::Update, sensitive: true, known: true }],
     );
     insta::assert_snapshot!(plain(&view(plan, Source::Waiting, message).sentences()), @r#"
     Workspace `prod-vpc`: the plan 0123456789abcdef (…) waits for approval: it destroys or replaces a.disk
