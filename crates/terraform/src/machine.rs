@@ -60,16 +60,24 @@ pub fn is_pid_namespace_in_use(namespace: &str) -> bool {
     processes().any(|process| namespace_of(&process).is_none_or(|found| found == namespace))
 }
 
-/// Whether a process of a run of this identity is there, wherever its directory is or was: that may be deleted. It is known by
-/// the locked file of the directory, which is its standard input.
-///
-/// One that cannot be looked into may be it, if it is a Terraform at all.
-pub(crate) fn is_worked_on(identity: &Identity) -> bool {
+/// Whether a process of a run in this directory is there, even if the directory is deleted. It is known by the locked file of
+/// the directory, which is its standard input. One that cannot be looked into may be it, if it is a Terraform at all.
+pub(crate) fn is_worked_on(directory: &Path) -> bool {
+    let directory = resolved(directory);
     processes().any(|process| match input_of(&process) {
-        Input::File(path) => path.iter().any(|part| part == identity.as_str()),
+        Input::File(path) => path.starts_with(&directory),
         Input::Hidden => is_tool(&process),
         Input::None => false,
     })
+}
+
+/// The directory as the kernel calls it. What is deleted has a parent still, at least.
+fn resolved(directory: &Path) -> PathBuf {
+    let parent = directory.parent().and_then(|parent| fs::canonicalize(parent).ok());
+    match (parent, directory.file_name()) {
+        (Some(parent), Some(name)) => parent.join(name),
+        _ => directory.to_owned(),
+    }
 }
 
 /// Whether a process is there that may hold the lock on the state of this identity: one of its runs, or a Terraform that
@@ -191,25 +199,23 @@ mod tests {
     #[test]
     fn a_run_is_found_by_its_locked_file_even_after_that_was_deleted() {
         let root = tempfile::tempdir().unwrap();
-        let uid = format!("uid-{}", std::process::id());
-        let identity = Identity::try_from(uid.clone()).unwrap();
-        let directory = root.path().join(&uid);
+        let directory = root.path().join("uid-1");
         fs::create_dir_all(&directory).unwrap();
         let locked = fs::File::create_new(directory.join("lock")).unwrap();
         // Somebody who looks around there is no run.
         let mut visitor = Command::new("cat").stdin(Stdio::piped()).current_dir(&directory).spawn().unwrap();
-        assert!(!is_worked_on(&identity));
+        assert!(!is_worked_on(&directory));
 
         let mut run = Command::new("sleep").arg("600").stdin(locked).spawn().unwrap();
-        assert!(is_worked_on(&identity));
+        assert!(is_worked_on(&directory));
         fs::remove_dir_all(&directory).unwrap();
-        assert!(is_worked_on(&identity));
+        assert!(is_worked_on(&directory));
 
         for child in [&mut run, &mut visitor] {
             child.kill().unwrap();
             child.wait().unwrap();
         }
-        assert!(!is_worked_on(&identity));
+        assert!(!is_worked_on(&directory));
     }
 
     #[test]

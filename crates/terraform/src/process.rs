@@ -151,8 +151,8 @@ impl Engine for ProcessEngine {
     }
 
     fn left<'a>(&'a self, identity: &'a Identity) -> Answer<'a, Left> {
-        let (workdir, identity) = (self.workdir(identity), identity.clone());
-        Box::pin(blocking(move || survivor::left(&workdir, &identity)))
+        let workdir = self.workdir(identity);
+        Box::pin(blocking(move || survivor::left(&workdir)))
     }
 
     fn collect<'a>(&'a self, known: &'a BTreeSet<Identity>) -> Answer<'a, Vec<Identity>> {

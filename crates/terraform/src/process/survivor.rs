@@ -139,10 +139,10 @@ pub(super) fn look(workdir: &Workdir, identity: &Identity) -> Result<Option<Unfi
 }
 
 /// What a directory holds that must not be passed over. A process in a directory that is lost holds no lock that can be found.
-pub(super) fn left(workdir: &Workdir, identity: &Identity) -> Result<Left, Error> {
+pub(super) fn left(workdir: &Workdir) -> Result<Left, Error> {
     let file = || Error::file(workdir.path());
     Ok(Left {
-        alive: Lock::is_held(workdir).map_err(file())? || machine::is_worked_on(identity),
+        alive: Lock::is_held(workdir).map_err(file())? || machine::is_worked_on(workdir.path()),
         unfinished: Journal::read(workdir)?.is_some(),
         unstored: workdir.holds_unstored_state().map_err(file())?,
     })
