@@ -26,7 +26,7 @@ pub(crate) async fn take(
 ) -> anyhow::Result<Lock> {
     let holder = holder(purpose);
     let begun = Instant::now();
-    let mut seen: Option<(LockHolder, Instant)> = None;
+    let mut seen: Option<(Box<LockHolder>, Instant)> = None;
     loop {
         let held = match state.lock(&holder).await {
             Ok(Attempt::Taken(lock)) => return Ok(lock),

@@ -63,7 +63,7 @@ pub enum Attempt {
     /// It was taken.
     Taken(Lock),
     /// Somebody else has it.
-    Held(LockHolder),
+    Held(Box<LockHolder>),
 }
 
 /// Somebody who has a lock.
@@ -104,7 +104,7 @@ impl StateOf {
         let found = leases.get_opt(&name).await.map_err(Error::api(self.doing("reading")))?;
         match found {
             Some(lease) => match held(&lease) {
-                Some(held) => Ok(Attempt::Held(held)),
+                Some(held) => Ok(Attempt::Held(Box::new(held))),
                 None => self.hold(lease, holder).await,
             },
             None => self.make(holder).await,
