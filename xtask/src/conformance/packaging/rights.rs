@@ -25,7 +25,7 @@ type Question = (&'static str, &'static str, &'static str, Option<&'static str>)
 const OWN: Option<&str> = Some(NAMESPACE);
 const THEIRS: Option<&str> = Some("default");
 
-const MANAGER_MAY: [Question; 7] = [
+const MANAGER_MAY: [Question; 8] = [
     ("tf.upbound.io", "workspaces", "delete", None),
     ("infrastructure.cluster.x-k8s.io", "workspacetemplateapplies", "create", THEIRS),
     ("", "secrets", "get", THEIRS),
@@ -33,13 +33,14 @@ const MANAGER_MAY: [Question; 7] = [
     ("coordination.k8s.io", "leases", "update", OWN),
     ("", "serviceaccounts/token", "create", OWN),
     ("", "pods", "get", OWN),
+    ("", "nodes", "get", None),
 ];
 
 const MANAGER_MAY_NOT: [Question; 18] = [
     ("", "pods", "create", OWN),
     ("", "pods", "get", THEIRS),
     ("", "pods/exec", "create", OWN),
-    ("", "nodes", "get", None),
+    ("", "nodes", "list", None),
     ("", "namespaces", "delete", None),
     ("", "secrets", "deletecollection", THEIRS),
     ("", "serviceaccounts", "create", THEIRS),
