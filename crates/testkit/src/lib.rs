@@ -21,6 +21,7 @@ mod definition;
 mod helper;
 pub mod home;
 pub mod kubectl;
+pub mod pages;
 mod request;
 pub mod terraform;
 mod wait;

@@ -76,8 +76,9 @@ fn from_terminal(purpose: Purpose, printer: Printer) -> anyhow::Result<SecretStr
 }
 
 fn ask(prompt: &str, printer: Printer) -> anyhow::Result<SecretString> {
-    printer.prompt(prompt);
+    // Whoever sees the prompt may type at once: by then nothing is shown, and nothing typed is thrown away.
     let quiet = Quiet::begin().context("asking for the passphrase")?;
+    printer.prompt(prompt);
     let line = typed(io::stdin().lock());
     drop(quiet);
     printer.message("");

@@ -2,7 +2,7 @@
 
 mod bad_input;
 mod crossplane;
-mod from_go;
+pub(crate) mod from_go;
 mod interrupted;
 mod running_release;
 pub(crate) mod stage;

@@ -1,96 +1,162 @@
 //! Every command block of README, book and examples, as a reader types it.
 //!
-//! A block ```` ```sh ```` is run for real, in order, in a copy of the checkout and beside a `capt demo` of its own home. One that
-//! needs something that a test has not says so (```` ```sh needs=cloud ````); its commands are still parsed by the real programs.
+//! A block ```` ```sh ```` is run beside the cluster of `capt demo`, in a copy of the checkout. A block that needs more says so
+//! (```` ```sh needs=terminal ````). Its scene has what surrounds it: objects, answers, and what has to come of it. Blocks that need a
+//! cloud, a registry, a release or programs of others are rehearsed: parsed and validated.
 
-mod block;
-mod site;
+mod demo;
+mod home;
+mod reader;
+mod rehearsal;
+mod scene;
+mod takeover;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use block::{Block, Need, blocks};
-use site::{Rehearsal, Site};
+use capt_api::crd::{Foreign, foreign, own};
+use capt_testkit::pages::{Block, FIRST_PAGES, Need, Runner, all_blocks};
+use capt_testkit::{TestCluster, loose_definition};
+use k8s_openapi::api::core::v1::Namespace;
+use kube::api::{Api, PostParams};
 
-/// The pages that people read from the beginning.
-const FIRST: [&str; 2] = ["README.md", "docs/src/quick-start.md"];
+use reader::Reader;
+use rehearsal::Rehearsal;
+use scene::{CTRL_C, Scene, block_of};
+
+/// How many blocks there are of each mark, and who runs them. A mark is cheap to write: whoever adds one changes this table.
+const BLOCKS: [(Option<Need>, Runner, usize); 11] = [
+    (None, Runner::Test, 14),
+    (Some(Need::Cargo), Runner::Test, 2),
+    (Some(Need::Cluster), Runner::Test, 13),
+    (Some(Need::Terminal), Runner::Test, 7),
+    (Some(Need::Clusterctl), Runner::Rehearsal, 4),
+    (Some(Need::Crossplane), Runner::Rehearsal, 3),
+    (Some(Need::Helm), Runner::Rehearsal, 1),
+    (Some(Need::Cloud), Runner::Rehearsal, 7),
+    (Some(Need::Flux), Runner::Rehearsal, 2),
+    (Some(Need::Image), Runner::Rehearsal, 2),
+    (Some(Need::Release), Runner::Rehearsal, 1),
+];
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    fs::canonicalize(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap()
 }
 
-/// The first pages, then the others in the order of their names.
-fn pages() -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = Vec::new();
-    for directory in ["docs/src", "examples"] {
-        collect(&root().join(directory), &mut found);
+fn blocks() -> Vec<Block> {
+    all_blocks(&root()).unwrap()
+}
+
+/// Every scene of every test of this module.
+fn scenes() -> Vec<&'static Scene> {
+    let beside_demo = [&demo::README, &demo::QUICK_START].into_iter().chain(&demo::SCENES);
+    let taken_over = takeover::BEFORE_MANAGER.iter().chain([&takeover::MANAGER, &takeover::BESIDE_MANAGER]);
+    beside_demo.chain(&home::SCENES).chain(taken_over).collect()
+}
+
+#[test]
+fn every_block_is_run_by_somebody_who_is_known() {
+    let blocks = blocks();
+    for (need, runner, count) in BLOCKS {
+        assert_eq!(need.map_or(Runner::Test, Need::runner), runner, "{need:?}");
+        let found: Vec<String> = blocks
+            .iter()
+            .filter(|block| block.need == need)
+            .map(|block| format!("{}:{}", block.page, block.line))
+            .collect();
+        assert_eq!(found.len(), count, "{need:?}: {found:#?}");
     }
-    found.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
-    found.sort();
-    let first = FIRST.map(|path| root().join(path));
-    found.retain(|path| !first.contains(path));
-    first.into_iter().chain(found).collect()
-}
+    assert_eq!(blocks.len(), BLOCKS.iter().map(|(_, _, count)| count).sum::<usize>(), "a mark is not listed");
 
-fn collect(directory: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { collect(&path, found) } else { found.push(path) }
+    let marked = |block: &&Block| block.need.is_some_and(|need| need.runner() == Runner::Test);
+    for block in blocks.iter().filter(marked) {
+        let count = scenes().iter().filter(|scene| scene.is_of(block)).count();
+        assert_eq!(count, 1, "{}:{} has {count} scenes", block.page, block.line);
     }
-}
-
-/// The blocks of each page that has any, under the name that a reader knows it by.
-fn all() -> Vec<(String, Vec<Block>)> {
-    let named = |path: PathBuf| {
-        let name = path.strip_prefix(root()).unwrap().display().to_string();
-        let found = blocks(&fs::read_to_string(&path).unwrap()).map_err(|why| format!("{name}: {why}"));
-        (name, found.unwrap())
-    };
-    pages().into_iter().map(named).filter(|(_, blocks)| !blocks.is_empty()).collect()
+    for scene in scenes() {
+        assert!(marked(&block_of(scene, &blocks)), "{} needs no scene: {scene:?}", scene.page);
+    }
 }
 
 #[test]
 fn commands_run_as_they_are_written() {
-    let site = Site::open();
-    let mut count = 0;
-    for (page, blocks) in all() {
-        let runs: Vec<&Block> = blocks.iter().filter(|block| block.need.is_none()).collect();
-        count += runs.len();
-        site.run(&page, &runs);
-    }
-    assert!(count >= 12, "only {count} blocks are run");
-}
+    let (reader, blocks) = (Reader::new(), blocks());
+    reader.play(&demo::README, block_of(&demo::README, &blocks));
+    let demo = reader.start(&block_of(&demo::QUICK_START, &blocks).text);
+    demo.until("The cluster is there");
 
-#[test]
-fn commands_that_need_more_than_a_test_has_are_at_least_understood() {
-    let rehearsal = Rehearsal::open();
+    let mut pages: Vec<&str> = blocks.iter().map(|block| block.page.as_str()).collect();
+    pages.dedup();
     let mut count = 0;
-    for (page, blocks) in all() {
-        for block in blocks.iter().filter(|block| block.need.is_some()) {
-            rehearsal.run(&page, block);
-            count += 1;
+    for page in pages {
+        // The first pages say themselves how `kubectl` finds the management cluster; others may change which one it finds.
+        let use_demo = || {
+            if !FIRST_PAGES.contains(&page) {
+                let kubeconfig = reader.path("home/.local/share/capt/kubeconfig");
+                reader.use_cluster(&fs::read_to_string(kubeconfig).unwrap());
+            }
+        };
+        use_demo();
+        let plain: Vec<&Block> =
+            blocks.iter().filter(|block| block.page == page && block.need.is_none()).collect();
+        count += plain.len();
+        reader.run_blocks(&plain);
+        for scene in demo::SCENES.iter().filter(|scene| scene.page == page) {
+            use_demo();
+            reader.play(scene, block_of(scene, &blocks));
         }
     }
-    assert!(count > 0);
+    assert_eq!(count, BLOCKS[0].2);
+    demo.types(CTRL_C);
+    let (screen, code) = demo.end();
+    assert_eq!(code, Some(0), "{screen}");
 }
 
 #[test]
-fn a_rehearsal_notices_what_is_wrong() {
-    let rehearsal = Rehearsal::open();
+fn a_local_management_cluster_is_started_saved_and_restored_as_the_pages_say() {
+    let (reader, blocks) = (Reader::new(), blocks());
+    for scene in &home::SCENES {
+        reader.play(scene, block_of(scene, &blocks));
+    }
+}
+
+/// An API server that has every kind of the examples and the namespace of the manager.
+async fn cluster_with_kinds() -> TestCluster {
+    let cluster = TestCluster::start().await;
+    let class = loose_definition("cluster.x-k8s.io", "v1beta2", "ClusterClass", "clusterclasses");
+    let kinds = [own(), foreign(Foreign::Terraform), foreign(Foreign::ClusterApi), vec![class]];
+    cluster.apply_crds(&kinds.concat()).await;
+    let namespaces: Api<Namespace> = Api::all(cluster.client());
+    let mut namespace = Namespace::default();
+    namespace.metadata.name = Some("capt-system".to_owned());
+    namespaces.create(&PostParams::default(), &namespace).await.unwrap();
+    cluster
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_that_nobody_can_run_here_are_parsed_and_validated() {
+    let cluster = cluster_with_kinds().await;
+    let rehearsal = Rehearsal::open(&cluster.control_plane().kubeconfig());
+    let unrunnable = |block: &Block| block.need.is_some_and(|need| need.runner() == Runner::Rehearsal);
+    for block in blocks().iter().filter(|block| unrunnable(block)) {
+        rehearsal.run(block);
+    }
+    // It notices what is wrong.
     for (text, right) in [
-        ("capt describe cluster NAME --watch\n", true),
-        ("capt describe cluster NAME --wacth\n", false),
-        ("kubectl get secret -n team-a a -o json | jq '{data}' > state.json\n", true),
+        ("capt describe cluster prod-1 --watch\n", true),
+        ("capt describe cluster prod-1 --wacth\n", false),
         ("kubectl get secret --nmespace team-a\n", false),
-        ("cargo run -- demo\n", true),
-        ("cargo run -- dmeo\n", false),
-        ("cargo xtask dist --out x\n", true),
-        ("cargo xtask dits\n", false),
+        ("cargo xtask image\n", true),
+        ("cargo xtask imgae\n", false),
         ("kubectl apply -f examples/eks\n", true),
         ("kubectl apply -f examples/ekz\n", false),
+        ("kubectl apply -n elsewhere -f examples/eks\n", false),
+        (
+            "kubectl create secret generic aws -n nowhere --from-file=credentials=$HOME/.aws/credentials\n",
+            false,
+        ),
         ("frobnicate --all\n", false),
     ] {
-        let block = Block { line: 1, need: Some(Need::Cluster), text: text.to_owned() };
-        assert_eq!(rehearsal.output(&block).status.success(), right, "{text}");
+        assert_eq!(rehearsal.output(text).status.success(), right, "{text}");
     }
 }

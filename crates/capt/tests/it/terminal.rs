@@ -13,7 +13,7 @@ use capt_local::{Parts, Progress};
 use tempfile::TempDir;
 
 use crate::up::CAPT;
-use pty::Terminal;
+pub(crate) use pty::Terminal;
 pub(crate) use redaction::redacted;
 
 /// A person with a home of their own, `capt` and `kubectl` in PATH, and no kubeconfig.

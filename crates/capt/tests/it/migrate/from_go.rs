@@ -18,14 +18,14 @@ const GROUP: &str = "infrastructure.cluster.x-k8s.io";
 const CONTROL_PLANE_GROUP: &str = "controlplane.cluster.x-k8s.io";
 
 /// A management cluster of its own: kinds are everybody's.
-struct Left {
+pub(crate) struct Left {
     cluster: TestCluster,
     namespace: String,
     directory: TempDir,
 }
 
 impl Left {
-    async fn behind() -> Self {
+    pub(crate) async fn behind() -> Self {
         let cluster = TestCluster::start().await;
         let theirs = [
             kind(GROUP, "CAPTCluster", "captclusters"),
@@ -44,6 +44,10 @@ impl Left {
         let left = Self { cluster, namespace, directory: tempfile::tempdir().unwrap() };
         left.fill().await;
         left
+    }
+
+    pub(crate) fn kubeconfig(&self) -> String {
+        self.cluster.control_plane().kubeconfig()
     }
 
     fn client(&self) -> Client {
@@ -102,7 +106,7 @@ impl Left {
 
     async fn json(&self, arguments: &[&str]) -> (Option<i32>, Value, String) {
         let kubeconfig = self.directory.path().join("kubeconfig");
-        std::fs::write(&kubeconfig, self.cluster.control_plane().kubeconfig()).unwrap();
+        std::fs::write(&kubeconfig, self.kubeconfig()).unwrap();
         let from_go = ["migrate", "from-go", "--namespace", &self.namespace];
         ended(verb(&kubeconfig, "json", &[&from_go[..], arguments].concat()).spawn().unwrap()).await
     }

@@ -20,7 +20,7 @@ const COLUMNS: u16 = 120;
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A program in a terminal. Dropped, it is killed.
-pub(super) struct Terminal {
+pub(crate) struct Terminal {
     child: Mutex<Child>,
     controller: File,
     shown: Arc<Shown>,
@@ -39,7 +39,7 @@ struct State {
 
 impl Terminal {
     /// Runs the command with the terminal as its input and its output.
-    pub(super) fn run(mut command: Command) -> Self {
+    pub(crate) fn run(mut command: Command) -> Self {
         let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&controller).unwrap();
         unlockpt(&controller).unwrap();
@@ -63,22 +63,31 @@ impl Terminal {
     }
 
     /// Waits until the screen shows this, and answers with all of it.
-    pub(super) fn until(&self, text: &str) -> String {
+    pub(crate) fn until(&self, text: &str) -> String {
         self.shown.wait(|state| state.parser.screen().contents().contains(text), text)
     }
 
-    pub(super) fn types(&self, text: &str) {
+    /// Waits until the screen shows this, clears it, so that the next wait sees only what comes afterwards, and types.
+    pub(crate) fn answer(&self, text: &str, typed: &str) {
+        self.until(text);
+        let mut state = self.shown.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.parser = vt100::Parser::new(ROWS, COLUMNS, 0);
+        drop(state);
+        self.types(typed);
+    }
+
+    pub(crate) fn types(&self, text: &str) {
         (&self.controller).write_all(text.as_bytes()).unwrap();
     }
 
     /// What Ctrl-C does.
-    pub(super) fn interrupt(&self) {
+    pub(crate) fn interrupt(&self) {
         let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
         home::signal(&child, Signal::INT).unwrap();
     }
 
     /// Waits until the program has ended, and answers with the last screen and its exit code.
-    pub(super) fn end(self) -> (String, Option<i32>) {
+    pub(crate) fn end(self) -> (String, Option<i32>) {
         let screen = self.shown.wait(|state| state.closed, "the end");
         let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
         let status = home::wait(&mut child, PATIENCE).unwrap();
