@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use capt_terraform::{
-    Answer, Engine, Error, Event, Identity, Left, Observer, Outcome, ProcessEngine, Run, Unfinished, Verb,
-    Version,
+    Answer, Beside, Engine, Error, Event, Identity, Left, Observer, Outcome, ProcessEngine, Run, Unfinished,
+    Verb, Version,
 };
 use serde_json::{Value, json};
 
@@ -94,13 +94,12 @@ impl Engine for CountingEngine {
     fn run<'a>(&'a self, run: &'a Run, observer: &'a dyn Observer) -> Answer<'a, Outcome> {
         Box::pin(async move {
             let _going = Going::begin(&self.counter);
-            let counting = |event: Event| {
+            let also = |event: &Event| {
                 if let Event::Started(verb) = event {
-                    self.counter.started(verb);
+                    self.counter.started(*verb);
                 }
-                observer.observe(event);
             };
-            self.engine.run(run, &counting).await
+            self.engine.run(run, &Beside { observer, also }).await
         })
     }
 

@@ -181,5 +181,6 @@ fn run(number: u32) -> anyhow::Result<Run> {
         provider_lock: None,
         plugin_cache: true,
         earlier_state: capt_terraform::EarlierState::default(),
+        imports: Vec::new(),
     })
 }

@@ -192,6 +192,10 @@ pub mod annotation {
     pub const STATE_SERIAL: &str = "capt.cluster.x-k8s.io/state-serial";
     /// On a snapshot: names the state and all that follow from it.
     pub const STATE_LINEAGE: &str = "capt.cluster.x-k8s.io/state-lineage";
+    /// Names the very version of a state that a staged copy holds.
+    pub const STATE_DIGEST: &str = "capt.cluster.x-k8s.io/state-digest";
+    /// Which part of a state a Secret of a staged copy holds.
+    pub const STATE_PART: &str = "capt.cluster.x-k8s.io/state-part";
     /// On a snapshot: when it was taken.
     pub const TAKEN_AT: &str = "capt.cluster.x-k8s.io/taken-at";
     /// Terraform's kubernetes backend: how a state is packed.

@@ -14,6 +14,7 @@ mod flux;
 mod garbage;
 mod handover;
 mod inputs;
+mod keeper;
 mod limit;
 mod lock_holder;
 mod observe;
@@ -71,7 +72,6 @@ pub(crate) struct Terraform {
     pub(crate) options: TerraformOptions,
     pub(crate) runs: Arc<Runs>,
     pub(crate) serving: watch::Sender<Serving>,
-    access: access::Access,
     records: record::Records,
     asked: asked::Asked,
 }
@@ -81,7 +81,6 @@ impl Terraform {
         Self {
             runs: Arc::new(Runs::new(&options, metrics)),
             serving: watch::Sender::new(Serving::Unknown),
-            access: access::Access::default(),
             records: record::Records::default(),
             asked: asked::Asked::default(),
             options,

@@ -8,8 +8,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::binary::Version;
+use crate::calls::Calls;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
+use crate::keeper::StateKeeper;
 use crate::output::Outputs;
 use crate::plan::{Plan, PlanHash};
 use crate::run::{Identity, Run};
@@ -55,15 +57,39 @@ pub trait Engine: Send + Sync {
     fn log(&self, identity: &Identity, verb: Verb) -> Result<Option<String>, Error>;
 }
 
-/// Sees what happens in a run while it happens.
+/// Sees what happens in a run while it happens, and says who keeps its state.
 pub trait Observer: Send + Sync {
     /// Called from the run itself: must return at once.
     fn observe(&self, event: Event);
+
+    /// Who keeps a state in Secrets of Kubernetes; without a keeper the tool does that itself.
+    fn keeper(&self) -> Option<&dyn StateKeeper> {
+        None
+    }
 }
 
 impl<F: Fn(Event) + Send + Sync> Observer for F {
     fn observe(&self, event: Event) {
         self(event);
+    }
+}
+
+/// Sees what another observer sees, before it does, and keeps the state as that one does.
+pub struct Beside<'o, F> {
+    /// The other one.
+    pub observer: &'o dyn Observer,
+    /// Sees each event first.
+    pub also: F,
+}
+
+impl<F: Fn(&Event) + Send + Sync> Observer for Beside<'_, F> {
+    fn observe(&self, event: Event) {
+        (self.also)(&event);
+        self.observer.observe(event);
+    }
+
+    fn keeper(&self) -> Option<&dyn StateKeeper> {
+        self.observer.keeper()
     }
 }
 
@@ -76,12 +102,16 @@ pub enum Event {
     Survived(Survived),
     /// A state that could not be stored earlier is stored now.
     StatePushed,
+    /// The last version of the state cannot be stored at the moment; the run goes on trying.
+    StateNotStored(String),
     /// A command began.
     Started(Verb),
     /// A command was asked to stop.
     Interrupting(Verb),
     /// An apply went on.
     Progress(Progress),
+    /// What an apply has begun and finished so far; nothing once its state is stored.
+    Calls(Calls),
     /// A line of the command's log.
     Line(Verb, String),
 }
@@ -146,6 +176,8 @@ pub struct Survived {
     /// What it said about failures; nothing where it had ended before this engine started, which then removed what it
     /// had printed.
     pub diagnostics: Vec<Diagnostic>,
+    /// What an apply had begun and finished, where that is known: nothing where it came to its own end and its state is stored.
+    pub calls: Option<Calls>,
 }
 
 /// A command of Terraform.

@@ -92,6 +92,20 @@ pub enum Error {
         /// Why.
         source: Box<Error>,
     },
+    /// The keeper could not read, store or lock the state.
+    #[error("{doing}")]
+    Keeper {
+        /// What it was doing.
+        doing: String,
+        /// Why that failed.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Two versions of the state follow from the same one.
+    #[error("the state has forked: {what}")]
+    StateForked {
+        /// Which versions, and what to do.
+        what: String,
+    },
     /// The module declares no backend, or insists on a local one, so that its state would be lost with its working
     /// directory.
     #[error("the module declares no backend that outlives its working directory: its state would be lost")]
@@ -139,6 +153,8 @@ impl Error {
             | Self::Interrupted { .. }
             | Self::TimedOut { .. }
             | Self::StatePush { .. }
+            | Self::Keeper { .. }
+            | Self::StateForked { .. }
             | Self::Unreadable { .. }
             | Self::Stopping => Retry::Backoff,
         }
@@ -162,7 +178,8 @@ impl Error {
             Self::StalePlan { .. } => "PlanStale",
             Self::Interrupted { .. } | Self::Stopping => "Interrupted",
             Self::TimedOut { .. } => "TimedOut",
-            Self::StatePush { .. } => "StatePushFailed",
+            Self::StatePush { .. } | Self::Keeper { .. } => "StatePushFailed",
+            Self::StateForked { .. } => "StateForked",
             Self::NoBackend => "NoBackend",
             Self::Unreadable { .. } => "OutputUnreadable",
         }
@@ -181,6 +198,8 @@ impl Error {
             | Self::StalePlan { .. }
             | Self::Interrupted { .. }
             | Self::TimedOut { .. }
+            | Self::Keeper { .. }
+            | Self::StateForked { .. }
             | Self::NoBackend
             | Self::Unreadable { .. }
             | Self::Stopping => None,
@@ -199,6 +218,8 @@ impl Error {
             | Self::Locked { .. }
             | Self::StalePlan { .. }
             | Self::Interrupted { .. }
+            | Self::Keeper { .. }
+            | Self::StateForked { .. }
             | Self::NoBackend
             | Self::Unreadable { .. }
             | Self::Stopping => &[],

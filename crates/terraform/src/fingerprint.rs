@@ -14,7 +14,7 @@ use crate::run::{Backend, Run, Source};
 /// The digest of everything that decides what a run makes, the version of the binary included.
 ///
 /// Not in it: the operation, the limits, how the state is locked, the kubeconfig that leads to it, values that are only
-/// hidden, the lock file of the providers, and where an earlier state has to be.
+/// hidden, the lock file of the providers, where an earlier state has to be, and what is imported after an apply that died.
 ///
 /// Two runs with the same fingerprint would do the same: where the first one succeeded, no process is needed for the
 /// second. A directory or archive that the module comes from is read for it, which takes its
@@ -37,6 +37,7 @@ pub fn fingerprint(run: &Run, version: &Version) -> io::Result<String> {
         provider_lock: _,
         plugin_cache: _,
         earlier_state: _,
+        imports: _,
     } = run;
     // Its kubeconfig holds a token that changes often and does not change what is done.
     let backend = match backend {

@@ -11,11 +11,14 @@
 //! killed; no value is on a command line; every text that leaves passes the redactor.
 
 mod binary;
+mod calls;
 mod diagnostic;
 mod engine;
 mod environment;
 mod error;
 mod fingerprint;
+mod imports;
+mod keeper;
 mod live;
 pub mod machine;
 mod output;
@@ -27,14 +30,20 @@ mod run;
 pub mod scripted;
 mod secret;
 mod source_address;
+mod state;
 mod stream;
 mod workdir;
 
 pub use binary::{BinaryError, Tool, Version, find};
+pub use calls::{BegunCall, Calls, FinishedCall};
 pub use diagnostic::{Diagnostic, LockInfo, Severity};
-pub use engine::{Answer, Applied, Engine, Event, Left, Observer, Outcome, Survived, Unfinished, Verb};
+pub use engine::{
+    Answer, Applied, Beside, Engine, Event, Left, Observer, Outcome, Survived, Unfinished, Verb,
+};
 pub use error::{Error, Retry};
 pub use fingerprint::fingerprint;
+pub use imports::{FailedImport, Import, failed_imports, is_address, quoted};
+pub use keeper::StateKeeper;
 pub use live::LiveLog;
 pub use output::{Output, Outputs};
 pub use plan::{Action, AttributeChange, Change, OutputChange, Plan, PlanHash};
@@ -46,4 +55,5 @@ pub use run::{
 };
 pub use secret::{Secret, in_clear};
 pub use source_address::without_login;
+pub use state::StateVersion;
 pub use stream::{Activity, Progress};

@@ -5,6 +5,8 @@ mod command;
 mod directories;
 mod ended;
 mod interruptible;
+mod keep;
+mod kept_state;
 mod session;
 mod spawn;
 mod steps;
@@ -17,6 +19,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::binary::Version;
 use crate::engine::{Answer, Engine, Event, Left, Observer, Outcome, Unfinished, Verb};
@@ -25,8 +28,9 @@ use crate::error::Error;
 use crate::private;
 use crate::redact::Redactor;
 use crate::run::{Identity, Run};
-use crate::workdir::{Lock, Workdir};
+use crate::workdir::{KeptFile, LeftCalls, Lock, Stamp, Workdir};
 use active::Active;
+use keep::Keeping;
 use session::Session;
 
 /// Variables of our own environment that a run sees: how to find programs and how to reach the network.
@@ -95,7 +99,15 @@ impl ProcessEngine {
         let turn = self.active.enter(&run.identity).ok_or(Error::Stopping)?;
         let workdir = self.workdir(&run.identity);
         let redactor = Redactor::of(run);
-        let (lock, survived) = survivor::take_over(&workdir, run, &redactor, observer, turn.signal()).await?;
+        let taking_over = survivor::take_over(&workdir, run, &redactor, observer, turn.signal());
+        let (lock, survived) = match kept_state::keeper(run, observer) {
+            Some(keeper) => {
+                // A process that outlived its manager goes on writing its state.
+                let file = KeptFile::new(&workdir, &run.workspace);
+                Keeping::new(keeper, file).during(taking_over).await?
+            }
+            None => taking_over.await?,
+        };
         let last = survived.as_ref().map(|survived| survived.verb);
         if let Some(survived) = survived {
             observer.observe(Event::Survived(survived));
@@ -109,9 +121,14 @@ impl ProcessEngine {
             redactor,
             observer,
             stop: turn.signal(),
+            kept: AtomicBool::new(false),
         };
-        let outcome = session.work(last).await;
-        let cleaned = workdir.forget_raw_logs().and_then(|()| workdir.forget_secrets());
+        let outcome = Box::pin(session.work(last)).await;
+        let cleaned = session.forget_stored_state().await;
+        let cleaned = cleaned
+            .and_then(|()| workdir.forget_raw_logs())
+            .and_then(|()| LeftCalls::remove(&workdir))
+            .and_then(|()| workdir.forget_secrets());
         // What went wrong first is what people need to hear.
         outcome.and_then(|outcome| cleaned.map(|()| outcome))
     }

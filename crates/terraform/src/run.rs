@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::imports::Import;
 use crate::plan::PlanHash;
 use crate::secret::{Secret, in_clear};
 
@@ -62,6 +63,9 @@ pub struct Run {
     /// Where the state of earlier runs is, for a run that must not begin another one elsewhere.
     #[serde(default)]
     pub earlier_state: EarlierState,
+    /// Objects that a plan takes into the state, besides those that the module imports itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imports: Vec<Import>,
 }
 
 fn yes() -> bool {

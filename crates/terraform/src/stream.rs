@@ -7,7 +7,8 @@ mod tail;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::Diagnostic;
+use crate::calls::{self, Calls};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::redact::Redactor;
 
 pub(crate) use tail::Tail;
@@ -41,12 +42,16 @@ pub(crate) struct Told {
     pub(crate) line: Option<String>,
     /// Whether [`Progress`] is another now.
     pub(crate) progressed: bool,
+    /// Whether [`Calls`] are others now.
+    pub(crate) called: bool,
 }
 
 /// Everything a stream told so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fold {
     pub(crate) progress: Progress,
+    /// Without secrets only as [`Fold::calls`].
+    raw_calls: Calls,
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Terraform said that the apply is complete.
     pub(crate) completed: bool,
@@ -60,9 +65,10 @@ impl Fold {
     /// Takes one line in. A line that is not JSON (a plugin's, a panic's) is passed on as it is, redacted.
     pub(crate) fn take(&mut self, line: &str, redactor: &Redactor) -> Told {
         let Ok(message) = serde_json::from_str::<Message>(line) else {
-            return Told { line: Some(redactor.redact(line)), progressed: false };
+            return Told { line: Some(redactor.redact(line)), ..Told::default() };
         };
         let before = self.progress.clone();
+        let called = self.call(&message);
         match (message.kind.as_str(), &message.hook) {
             ("apply_start", Some(hook)) => self.began(hook, message.timestamp, redactor),
             ("apply_complete", Some(hook)) => self.ended(hook, redactor, 1),
@@ -75,12 +81,44 @@ impl Fold {
                     // The message alone does not say what is wrong, nor where.
                     let line = format!("{}: {told}", told.severity);
                     self.diagnostics.push(told);
-                    return Told { line: Some(line), progressed: false };
+                    return Told { line: Some(line), ..Told::default() };
                 }
             }
             _ => {}
         }
-        Told { line: Some(redactor.redact(&message.text)), progressed: self.progress != before }
+        Told { line: Some(redactor.redact(&message.text)), progressed: self.progress != before, called }
+    }
+
+    /// What was begun and finished, without secrets.
+    pub(crate) fn calls(&self, redactor: &Redactor) -> Calls {
+        self.raw_calls.clone().redacted(redactor)
+    }
+
+    /// Whether the command came to its own end, and so has stored its state or left it in a file: it reports its errors after
+    /// that.
+    pub(crate) fn has_ended_by_itself(&self) -> bool {
+        let failed = self.diagnostics.iter().any(|told| told.severity == Severity::Error);
+        self.completed || (failed && self.raw_calls.begun.iter().all(|call| call.failed))
+    }
+
+    /// Takes in what a message says of calls; whether it says anything of them.
+    fn call(&mut self, message: &Message) -> bool {
+        let Some(hook) = &message.hook else { return false };
+        let at = message.timestamp.unwrap_or_default();
+        let call = calls::Hook {
+            address: &hook.resource.addr,
+            resource_type: &hook.resource.resource_type,
+            action: &hook.action,
+            id_key: hook.id_key.as_deref(),
+            id_value: hook.id_value.as_deref(),
+        };
+        match message.kind.as_str() {
+            "apply_start" => self.raw_calls.begin(&call, at),
+            "apply_complete" => self.raw_calls.finish(&call, at),
+            "apply_errored" => self.raw_calls.fail(&call),
+            _ => return false,
+        }
+        true
     }
 
     fn began(&mut self, hook: &Hook, since: Option<Timestamp>, redactor: &Redactor) {
@@ -121,11 +159,17 @@ struct Hook {
     resource: Resource,
     #[serde(default)]
     action: String,
+    #[serde(default)]
+    id_key: Option<String>,
+    #[serde(default)]
+    id_value: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Resource {
     addr: String,
+    #[serde(default)]
+    resource_type: String,
 }
 
 #[derive(Deserialize)]
@@ -202,5 +246,84 @@ mod tests {
         let told = Fold::default().take("panic: hunter22", &Redactor::new([b"hunter22".to_vec()]));
 
         assert_eq!(told.line.as_deref(), Some("panic: (sensitive value)"));
+    }
+
+    /// A message of a call; a quote in the address is escaped as JSON has it.
+    fn call(kind: &str, address: &str, action: &str, id: Option<&str>) -> String {
+        let mut hook =
+            serde_json::json!({ "resource": { "addr": address, "resource_type": "a" }, "action": action });
+        if let Some(id) = id {
+            hook["id_key"] = "id".into();
+            hook["id_value"] = id.into();
+        }
+        serde_json::json!({
+            "@message": "", "@timestamp": "2026-11-15T23:13:32.711901Z", "type": kind, "hook": hook,
+        })
+        .to_string()
+    }
+
+    fn begun_and_finished(lines: &[String]) -> (Vec<String>, Vec<String>) {
+        let mut fold = Fold::default();
+        for line in lines {
+            fold.take(line, &Redactor::default());
+        }
+        let calls = fold.calls(&Redactor::default());
+        let begun =
+            calls.begun.iter().map(|call| format!("{} {} {}", call.action, call.address, call.failed));
+        let finished = calls.finished.iter().map(|call| {
+            format!("{} {} {}", call.action, call.address, call.id_value.as_deref().unwrap_or("-"))
+        });
+        (begun.collect(), finished.collect())
+    }
+
+    #[rstest::rstest]
+    #[case::in_flight(vec![call("apply_start", "a.b", "create", None)], &["create a.b false"], &[])]
+    #[case::made(
+        vec![call("apply_start", "a.b", "create", None), call("apply_complete", "a.b", "create", Some("\"${x}\""))],
+        &[], &["create a.b \"${x}\""],
+    )]
+    #[case::failed(
+        vec![call("apply_start", "a.b", "create", None), call("apply_errored", "a.b", "create", None)],
+        &["create a.b true"], &[],
+    )]
+    #[case::replaced_in_part(
+        vec![
+            call("apply_start", "a.b", "delete", Some("1")), call("apply_complete", "a.b", "delete", None),
+            call("apply_start", "a.b", "create", None),
+        ],
+        &["create a.b false"], &["delete a.b -"],
+    )]
+    #[case::made_before_the_other_is_deleted(
+        vec![
+            call("apply_start", "a.b", "create", None), call("apply_complete", "a.b", "create", Some("2")),
+            call("apply_start", "a.b", "delete", Some("1")),
+        ],
+        &["delete a.b false"], &["create a.b 2"],
+    )]
+    #[case::in_a_module(
+        vec![call("apply_start", r#"module.m["a \"b\" $${x}"].a.b[0]"#, "update", None)],
+        &[r#"update module.m["a \"b\" $${x}"].a.b[0] false"#], &[],
+    )]
+    #[case::only_read(vec![call("apply_start", "data.a.b", "read", None)], &[], &[])]
+    #[case::half_a_line(
+        vec![call("apply_start", "a.b", "create", None), call("apply_complete", "a.b", "create", Some("1"))[..90].to_owned()],
+        &["create a.b false"], &[],
+    )]
+    #[case::no_json(vec!["panic: oops".to_owned(), "[]".to_owned(), String::new()], &[], &[])]
+    #[case::an_end_without_a_beginning(vec![call("apply_complete", "a.b", "create", Some("1"))], &[], &["create a.b 1"])]
+    #[case::a_hook_without_a_resource(vec![r#"{"type":"apply_start","hook":{"action":"create"}}"#.to_owned()], &[], &[])]
+    fn calls_are_begun_until_their_success_is_reported(
+        #[case] lines: Vec<String>,
+        #[case] begun: &[&str],
+        #[case] finished: &[&str],
+    ) {
+        let (seen_begun, seen_finished) = begun_and_finished(&lines);
+        assert_eq!(
+            (seen_begun, seen_finished),
+            (
+                begun.iter().map(|it| (*it).to_owned()).collect(),
+                finished.iter().map(|it| (*it).to_owned()).collect()
+            )
+        );
     }
 }

@@ -3,9 +3,11 @@
 //! ```text
 //! <root>/<uid>/ run.lock            held by whoever works here, and by the process itself
 //!               journal.json        the command that was begun
+//!               calls.json          what an apply that died had begun and finished
 //!               module/             the module; Terraform runs in its entrypoint
 //!               data/ fetch/        Terraform's own files
 //!               state/ logs/        the local backend; redacted logs
+//!               kept/ stored.json   the state that a keeper stores, while a run lasts; what is stored of it
 //!               home/ variables/    secrets, in there only while a run lasts
 //!               plan.bin plan.json  the saved plan and its hash
 //!               provider-lock.hcl   the lock file of the providers, kept when the module is made anew
@@ -13,8 +15,10 @@
 //! ```
 
 mod backend;
+mod calls;
 mod declared;
 mod journal;
+mod kept;
 mod lock;
 mod materialise;
 mod source;
@@ -31,8 +35,10 @@ use crate::fingerprint::content_digest;
 use crate::private;
 use crate::run::{Identity, Run};
 
-pub(crate) use backend::{declared_name, initialised_kind};
+pub(crate) use backend::{declared_name, initialised_kind, initialised_path};
+pub(crate) use calls::LeftCalls;
 pub(crate) use journal::Journal;
+pub(crate) use kept::{KeptFile, Look};
 pub(crate) use lock::{LOCK_FILE, Lock, acquire, holder};
 pub(crate) use stamp::{SavedPlan, Stamp};
 pub(crate) use worked::Worked;
@@ -43,6 +49,8 @@ pub(crate) const SSH_KEY: &str = "ssh-privatekey";
 pub(crate) const KNOWN_HOSTS: &str = "known_hosts";
 /// What Terraform calls a state that it could not store.
 pub(crate) const ERRORED_STATE: &str = "errored.tfstate";
+/// What Terraform calls a state in a file.
+pub(crate) const STATE_FILE: &str = "terraform.tfstate";
 /// What Terraform calls the lock file of the providers.
 const PROVIDER_LOCK: &str = ".terraform.lock.hcl";
 
@@ -102,6 +110,17 @@ impl Workdir {
 
     pub(crate) fn state(&self) -> PathBuf {
         self.path.join("state")
+    }
+
+    /// Where the state is that a keeper stores, for all workspaces.
+    pub(crate) fn kept(&self) -> PathBuf {
+        self.path.join("kept")
+    }
+
+    /// The state file of one workspace, where the `local` backend looks for it.
+    pub(crate) fn kept_state(&self, workspace: &str) -> PathBuf {
+        let directory = if workspace == "default" { self.kept() } else { self.kept().join(workspace) };
+        directory.join(STATE_FILE)
     }
 
     pub(crate) fn variables(&self) -> PathBuf {
@@ -207,7 +226,9 @@ impl Workdir {
 
     /// Whether a state is here that Terraform could not store.
     pub(crate) fn holds_unstored_state(&self) -> io::Result<bool> {
-        Ok(self.errored_state().exists() || !errored_states(&self.module())?.is_empty())
+        Ok(self.errored_state().exists()
+            || kept::holds_unstored(self)?
+            || !errored_states(&self.module())?.is_empty())
     }
 }
 

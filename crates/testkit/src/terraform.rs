@@ -24,3 +24,13 @@ pub fn binary() -> PathBuf {
     });
     BINARY.clone()
 }
+
+/// OpenTofu, got like the other parts: on a new machine that takes minutes.
+pub fn opentofu() -> PathBuf {
+    static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
+        let catalog = Catalog::embedded().unwrap_or_else(|error| panic!("{error}"));
+        let finder = Finder::new(catalog, Environment::of_process());
+        finder.find("tofu", &Progress::stderr()).unwrap_or_else(|error| panic!("{error}"))
+    });
+    BINARY.clone()
+}

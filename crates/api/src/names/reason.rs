@@ -207,6 +207,8 @@ reasons! {
     StatePushed: Calm,
     /// The state that was there is missing.
     StateMissing: Trouble,
+    /// Two versions of the state follow from the same one.
+    StateForked: Trouble,
     /// A run ended after its apply was moved away, and its state is here.
     StateLeftBehind: Trouble,
     /// The state of this name belongs to another Workspace.

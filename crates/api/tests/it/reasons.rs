@@ -74,6 +74,7 @@ fn only_what_calls_for_the_user_is_trouble() {
             "SecretNotOwned",
             "SourceNotReady",
             "SpecInvalid",
+            "StateForked",
             "StateLeftBehind",
             "StateMissing",
             "StateNearLimit",

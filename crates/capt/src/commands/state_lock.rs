@@ -84,6 +84,7 @@ fn holder(purpose: Purpose) -> Holder {
         purpose,
         user: user.unwrap_or_else(|| "somebody".to_owned()),
         host: engine::host(),
+        pod: None,
         process: this_process(),
     }
 }

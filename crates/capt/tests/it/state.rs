@@ -236,6 +236,7 @@ async fn a_lock_that_a_killed_restore_has_left_behind_is_in_nobodys_way() {
         purpose: Purpose::Restore,
         user: "me".to_owned(),
         host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        pod: None,
         process: this_process().map(|us| ProcessOfRunner {
             process: over.id(),
             process_start: us.process_start + 1,

@@ -22,6 +22,7 @@ use kube::{Api, ResourceExt};
 use serde_json::json;
 use tracing::warn;
 
+use super::keeper::SecretKeeper;
 use super::observe::Seen;
 use super::place::Place;
 use super::place::kept::merge;
@@ -201,7 +202,7 @@ impl Acting<'_> {
         {
             state::begin(&self.context.client, self.place).await?;
         }
-        let mut run = self.ready(run).await?.with(operation(&start.operation));
+        let mut run = run.with(operation(&start.operation));
         // In a namespace that is being deleted no Lease can be made. CAPT alone runs this Workspace.
         run.locking = if self.seen.terminating { Locking::None } else { Locking::Wait(LOCK_PATIENCE) };
         let begins = match &start.operation {
@@ -234,6 +235,7 @@ impl Acting<'_> {
             logs: self.workspace.spec.for_provider.enable_terraform_cli_logging,
             restored: self.seen.found.as_ref().and_then(|found| found.restored.clone()),
             preview: self.seen.preview.clone().filter(|_| is_preview),
+            keeper: Some(Box::new(SecretKeeper::new(&self.context.client, self.place, self.terraform))),
         });
         Ok(Done::Told(effect))
     }
@@ -258,15 +260,6 @@ impl Acting<'_> {
         }
         let artifacts = &self.terraform.options.artifacts;
         self.terraform.records.inputs(&self.context.client, self.place, artifacts).await
-    }
-
-    /// Gives the run access to the state, by a token of its own.
-    async fn ready(&self, mut run: Run) -> Result<Run, Error> {
-        if let Backend::Kubernetes { namespace, kubeconfig, .. } = &mut run.backend {
-            let (client, options) = (&self.context.client, &self.terraform.options);
-            *kubeconfig = self.terraform.access.kubeconfig(client, options, namespace).await?;
-        }
-        Ok(run)
     }
 
     /// Everything that must be safe before something changes: the state is held and copied, what goes in is kept, and it is on

@@ -11,15 +11,11 @@ mod snapshots;
 #[cfg(test)]
 mod tests;
 
-use std::io::Read;
-
 use capt_api::names::{STATE_SUFFIX, annotation};
 use capt_api::{Workspace, WorkspaceTemplateApply};
 use capt_core::tie::ApplyKey;
 use capt_core::workspace::observed::State;
 use capt_terraform::Secret as Hidden;
-use flate2::Compression;
-use flate2::bufread::{GzDecoder, GzEncoder};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, Client, ResourceExt};
@@ -27,6 +23,7 @@ use serde_json::json;
 
 use super::place::kept::{self, aside};
 use super::place::{Owner, Place};
+use super::state::store::{pack, unpack};
 use super::{snapshot, state};
 use crate::error::Error;
 
@@ -34,9 +31,6 @@ pub use super::plan_text::Shown;
 pub use super::preview::Answer;
 pub use lock::{Attempt, Holder, Lock, LockHolder, Purpose};
 pub use snapshots::Snapshot;
-
-/// A state that is larger than this is not read.
-const LARGEST: u64 = 64 << 20;
 
 /// The state of a Workspace, and all else that is kept of it.
 pub struct StateOf {
@@ -109,6 +103,11 @@ impl StateOf {
         Self { client: client.clone(), place: located(Place::of(workspace, None, namespace), note) }
     }
 
+    /// The state in this place.
+    pub(super) fn at(client: &Client, place: &Place) -> Self {
+        Self { client: client.clone(), place: place.clone() }
+    }
+
     /// The Secret that it is in, as `namespace/name`.
     pub fn secret(&self) -> String {
         self.place.state_title()
@@ -169,17 +168,4 @@ fn located(place: Place, note: Option<&String>) -> Place {
         Some(state) => place.with_state(state),
         None => place,
     }
-}
-
-fn unpack(packed: &[u8]) -> Option<Hidden> {
-    let mut text = Vec::new();
-    let length = GzDecoder::new(packed).take(LARGEST + 1).read_to_end(&mut text).ok()?;
-    (length as u64 <= LARGEST).then(|| Hidden::new(text))
-}
-
-fn pack(text: &[u8]) -> Vec<u8> {
-    let mut packed = Vec::new();
-    // Reading from memory cannot fail.
-    let _ = GzEncoder::new(text, Compression::best()).read_to_end(&mut packed);
-    packed
 }

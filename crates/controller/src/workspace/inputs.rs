@@ -87,6 +87,7 @@ impl Resolving<'_> {
             provider_lock: self.provider_lock.clone(),
             plugin_cache: !provider.own_providers,
             earlier_state: EarlierState::default(),
+            imports: Vec::new(),
             // Last, since it may have to be fetched.
             source: self.source(&permission).await?,
         };

@@ -2,7 +2,9 @@
 
 use capt_core::workspace::lock::{Holder, Lock};
 use capt_core::workspace::observed::BegunRecord;
-use capt_core::workspace::runner::{Question, Starter, is_dead, node_of, question, suspects};
+use capt_core::workspace::runner::{
+    Question, Starter, is_dead, is_out_of_service, node_of, question, suspects,
+};
 use capt_terraform::{Identity, machine};
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::{Api, Client};
@@ -54,7 +56,8 @@ pub(super) async fn is_holder_dead(
     Ok(!suspects.is_empty())
 }
 
-async fn is_starter_dead(
+/// Whether one who began an apply is known to be dead.
+pub(super) async fn is_starter_dead(
     starter: &Starter,
     client: &Client,
     place: &Place,
@@ -72,7 +75,7 @@ async fn is_starter_dead(
             let found = pods.get_opt(&pod.name).await.map_err(Error::api(doing(&pod.name)))?;
             let began = starter.runner.as_ref().and_then(|runner| Some(runner.process.as_ref()?.started_at));
             is_dead(pod, began, found.as_ref())
-                || is_node_gone(found.as_ref().and_then(node_of), client).await?
+                || is_node_dead(found.as_ref().and_then(node_of), client).await?
         }
         Question::Process(manager) => {
             let us = std::process::id();
@@ -87,12 +90,12 @@ async fn is_starter_dead(
     })
 }
 
-async fn is_node_gone(node: Option<&str>, client: &Client) -> Result<bool, Error> {
+async fn is_node_dead(node: Option<&str>, client: &Client) -> Result<bool, Error> {
     let Some(node) = node else { return Ok(false) };
     let nodes: Api<Node> = Api::all(client.clone());
     let doing = format!("looking for node `{node}`, whose pod holds a lock");
-    match nodes.get_metadata_opt(node).await.map_err(Error::api(doing)) {
-        Ok(found) => Ok(found.is_none()),
+    match nodes.get_opt(node).await.map_err(Error::api(doing)) {
+        Ok(found) => Ok(found.is_none_or(|node| is_out_of_service(&node))),
         // A manager of one namespace may not be allowed to look.
         Err(error) if error.is_forbidden() => Ok(false),
         Err(error) => Err(error),

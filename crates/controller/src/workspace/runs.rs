@@ -17,7 +17,7 @@ use std::time::Duration;
 use capt_core::note::Note;
 use capt_core::workspace::decide::{Operation, Start};
 use capt_core::workspace::run_log::RunLog;
-use capt_terraform::{Engine, Event, Run};
+use capt_terraform::{Engine, Event, Run, StateKeeper};
 use futures::channel::mpsc::UnboundedSender;
 use kube::runtime::reflector::ObjectRef;
 use tokio::sync::watch;
@@ -76,6 +76,8 @@ pub(super) struct Order {
     pub(super) restored: Option<String>,
     /// The request for a plan that is only shown.
     pub(super) preview: Option<String>,
+    /// Who keeps the state, where it is in Secrets of this cluster.
+    pub(super) keeper: Option<Box<dyn StateKeeper>>,
 }
 
 impl Runs {

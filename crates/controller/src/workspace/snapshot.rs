@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use capt_api::names::annotation;
 use capt_core::digest::short_digest;
 use capt_core::workspace::observed::State;
-use capt_terraform::Secret as Hidden;
+use capt_terraform::{Secret as Hidden, StateVersion};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -20,8 +20,9 @@ use kube::{Api, Client};
 use tracing::{info, warn};
 
 use super::place::Place;
-use super::place::kept::{self, Role};
-use super::state::Found;
+use super::place::kept::{self, Role, aside};
+use super::state::store::pack;
+use super::state::{FULL, Found};
 use crate::error::Error;
 
 /// So many copies are kept.
@@ -81,6 +82,25 @@ pub(super) async fn take(
     let leaving = snapshots.iter().skip(KEPT - 1).filter(|snapshot| Some(&snapshot.version) != spared);
     for part in leaving.flat_map(|snapshot| &snapshot.parts) {
         kept::remove(&api, part, &doing("removing an old", place)).await?;
+    }
+    Ok(())
+}
+
+/// Keeps a version that is no longer the one in the state's own Secrets.
+pub(super) async fn keep(client: &Client, place: &Place, version: &StateVersion) -> Result<(), Error> {
+    let text = version.text.clone();
+    let packed = aside(move || pack(text.expose())).await?;
+    let version = Version { serial: version.serial, lineage: version.lineage.clone() };
+    let (api, name) = (secrets(client, place), name(place, &version));
+    let known = list(&api, place).await?;
+    for (index, piece) in packed.chunks(FULL).enumerate().rev() {
+        let content = Hidden::new(piece);
+        if !copy(&api, place, &part_name(&name, index), &version, &content, &known).await? {
+            warn!(
+                workspace = place.workspace,
+                "a version of the state is not kept, since its namespace is being deleted"
+            );
+        }
     }
     Ok(())
 }

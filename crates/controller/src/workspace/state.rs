@@ -1,9 +1,12 @@
 //! The Secrets that hold a state: found, held, let go.
 //!
-//! Terraform reads such a Secret and writes it back a moment later. A write of ours in between would make it lose its state:
-//! nothing here but [`look`] and [`note`] may be called while a run goes on.
+//! While a run goes on, its keeper writes them ([`store`]). A process that an earlier version of CAPT began reads such a Secret and
+//! writes it back a moment later, and a write in between would make it lose its state: nothing here but [`look`] and [`note`] may
+//! be called while a run goes on.
 
 mod content;
+mod staged;
+pub(super) mod store;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +22,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::jiff::Timestamp;
 use kube::api::PostParams;
 use kube::{Api, Client, ResourceExt};
 use serde_json::{Value, json};
@@ -32,7 +36,7 @@ use crate::rbac::rule;
 /// The key of the state in a Secret.
 pub(super) const KEY: &str = "tfstate";
 /// What Terraform puts into one Secret before it begins another.
-const FULL: usize = 1 << 20;
+pub(super) const FULL: usize = 1 << 20;
 /// More than anybody has; somebody may have put Secrets there that go on for ever.
 const MOST_PARTS: usize = 64;
 
@@ -41,7 +45,7 @@ pub(super) fn rules() -> Vec<PolicyRule> {
     vec![
         rule("", &["secrets"], &["get", "list", "create", "patch", "delete"]),
         rule("", &["configmaps"], &["get", "create", "patch", "delete"]),
-        rule("coordination.k8s.io", &["leases"], &["get", "delete"]),
+        rule("coordination.k8s.io", &["leases"], &["get", "create", "update", "delete"]),
         rule(group::INFRASTRUCTURE, &["workspacetemplateapplies"], &["patch"]),
         rule(group::TERRAFORM, &["workspaces"], &["patch"]),
     ]
@@ -115,23 +119,21 @@ pub(super) async fn make(
     content: Vec<u8>,
     restored: Option<&str>,
 ) -> Result<(), kube::Error> {
-    let mut metadata = wanted(place, 0, 1);
-    metadata.name = Some(place.state_secret());
-    metadata.labels.get_or_insert_default().extend(
-        [
-            (label::MANAGED_BY, "terraform"),
-            (label::TERRAFORM_STATE, "true"),
-            (label::TERRAFORM_STATE_WORKSPACE, &place.terraform_workspace),
-            (label::TERRAFORM_STATE_SUFFIX, &place.state.suffix),
-        ]
-        .map(|(key, value)| (key.to_owned(), value.to_owned())),
-    );
+    let mut metadata = store::labelled(place, 0, 1);
     let annotations = metadata.annotations.get_or_insert_default();
-    annotations.insert(annotation::TERRAFORM_STATE_ENCODING.to_owned(), "gzip".to_owned());
     annotations.extend(restored.map(|at| (annotation::RESTORED_AT.to_owned(), at.to_owned())));
     let data = BTreeMap::from([(KEY.to_owned(), ByteString(content))]);
     let secret = Secret { metadata, data: Some(data), ..Secret::default() };
     secrets(client, place).create(&PostParams::default(), &secret).await.map(drop)
+}
+
+/// Makes sure that nothing is changed before a person has approved a plan, as after an earlier state was put back.
+pub(super) async fn mark_forked(client: &Client, place: &Place) -> Result<(), Error> {
+    let at = format!("{:.9}", Timestamp::now());
+    let patch = json!({ "metadata": { "annotations": { annotation::RESTORED_AT: at } } });
+    let marked =
+        kept::merge(&secrets(client, place), &place.state_secret(), &patch, &doing("marking", place)).await;
+    Error::unless_gone(marked).map(drop)
 }
 
 /// Takes note that nothing follows any more from an earlier state having been put back, if it is still the one that was seen.
@@ -212,6 +214,7 @@ pub(super) async fn discard(client: &Client, place: &Place) -> Result<(), Error>
     for part in parts.iter().rev() {
         kept::remove(&api, &part.metadata, &doing("deleting", place)).await?;
     }
+    staged::remove(client, place).await?;
     delete_lock(client, place, |lease| holder(lease).is_none()).await
 }
 

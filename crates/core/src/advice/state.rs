@@ -6,6 +6,10 @@ super::advice! {
         "the Terraform state that was there is gone, and without it everything would be made a second time"
         => "restore it with `capt state restore workspace NAME --snapshot SERIAL`; if there is really nothing left, annotate the Workspace with \
             `capt.cluster.x-k8s.io/accept-missing-state=true`";
+    StateForked, "Workspace: Event":
+        "an interrupted run and somebody else both wrote the state; CAPT keeps the version of the run as a snapshot and uses the stored one"
+        => "compare both with `capt state list workspace NAME` and `capt state show workspace NAME`; approve the next plan to go on with the \
+            stored version, or put the other one back with `capt state restore workspace NAME --snapshot SERIAL`";
     StateLeftBehind, "Workspace: Event":
         "a run began in the moment in which its apply was moved to another cluster, and wrote its state here, where nobody uses it"
         => "approve nothing at the target; copy the Secret that the message names over the one at the target, as the guide to moving says, \

@@ -1,7 +1,7 @@
 //! Who runs Terraform, named so that his end can be proved: by the kubelet's own word of a container, by a Pod or Node that is
 //! gone, or by a process that is not there. A Lease that ran out proves nothing.
 
-use k8s_openapi::api::core::v1::{ContainerState, Pod};
+use k8s_openapi::api::core::v1::{ContainerState, Node, Pod};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,9 @@ const TOLERANCE: SignedDuration = SignedDuration::from_secs(2);
 
 /// The container of a manager in a Pod that has more than one.
 const CONTAINER: &str = "manager";
+
+/// The taint by which a person says that a Node is shut down.
+const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
 /// So many that began an apply are remembered. With more, nobody knows any more who holds the lock.
 const MOST_STARTERS: usize = 16;
@@ -192,6 +195,13 @@ fn ended_at(state: &ContainerState) -> Option<Timestamp> {
 /// The Node that a Pod is on: where that is gone, so are its processes.
 pub fn node_of(pod: &Pod) -> Option<&str> {
     pod.spec.as_ref()?.node_name.as_deref().filter(|name| is_object_name(name))
+}
+
+/// Whether a person has said that a Node is shut down: Kubernetes then detaches its volumes, and nothing runs there any more. A
+/// Node that merely does not answer proves nothing.
+pub fn is_out_of_service(node: &Node) -> bool {
+    let taints = node.spec.as_ref().and_then(|spec| spec.taints.as_deref()).unwrap_or_default();
+    taints.iter().any(|taint| taint.key == OUT_OF_SERVICE)
 }
 
 #[cfg(test)]

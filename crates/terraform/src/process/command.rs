@@ -192,14 +192,19 @@ impl Follower {
         if last {
             lines.extend(self.tail.rest());
         }
+        let mut called = false;
         for line in lines {
             let told = self.fold.take(&line, &session.redactor);
+            called |= told.called;
             if let Some(line) = told.line {
                 self.tell(session, line);
             }
             if told.progressed {
                 session.observer.observe(Event::Progress(self.fold.progress.clone()));
             }
+        }
+        if called && self.verb == Verb::Apply {
+            session.observer.observe(Event::Calls(self.fold.calls(&session.redactor)));
         }
     }
 

@@ -64,6 +64,7 @@ fn sweep_one(workdir: &Workdir) -> Result<(), Error> {
         // What it printed goes, since nobody here knows the secrets in it; that it came to its end is remembered.
         let (fold, _) = survivor::read_log(workdir, &journal, &Redactor::default())?;
         let completed = journal.completed || fold.completed;
+        survivor::keep_calls(workdir, &journal, &fold, &Redactor::default())?;
         survivor::drop_begun_plan(workdir, &journal)?;
         Journal { completed, ..journal }.write(workdir)?;
     }

@@ -32,6 +32,8 @@ pub(super) struct Ended {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// The lock that was in the way, and whether a command of ours left it behind.
     lock: Option<(LockInfo, bool)>,
+    /// Whether it had begun to change something.
+    pub(super) called: bool,
     /// For the log, when the command is not a stream.
     pub(super) lines: Vec<String>,
 }
@@ -52,6 +54,7 @@ impl Ended {
                 .map_err(Error::file(path))
         };
         let errors = read("err")?;
+        let called = !fold.calls(redactor).is_empty();
         let mut diagnostics = fold.diagnostics;
         diagnostics.extend(parse_human(&errors).into_iter().map(|diagnostic| diagnostic.redacted(redactor)));
         if !exit.success() && diagnostics.iter().all(|diagnostic| diagnostic.severity != Severity::Error) {
@@ -70,7 +73,7 @@ impl Ended {
             let left_behind = Worked::left(workdir, &lock, redactor);
             (lock, left_behind)
         });
-        Ok(Self { verb, exit, stopped, diagnostics, lock, lines })
+        Ok(Self { verb, exit, stopped, diagnostics, lock, called, lines })
     }
 
     /// Whether it ended as it should, and so left no lock.

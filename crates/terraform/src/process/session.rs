@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::active::Signal;
 use super::{Settings, blocking};
@@ -24,6 +25,8 @@ pub(super) struct Session<'a> {
     pub(super) redactor: Redactor,
     pub(super) observer: &'a dyn Observer,
     pub(super) stop: Signal,
+    /// Whether the state is a file that a keeper stores. Known once the module is in place: it may declare a backend of its own.
+    pub(super) kept: AtomicBool,
 }
 
 /// One command. No argument is or holds a value of the user's; those are in files and in the environment.
@@ -60,6 +63,8 @@ impl Session<'_> {
     /// How a command that changes the state deals with its lock.
     pub(super) fn locking(&self) -> String {
         match self.run.locking {
+            // The keeper holds the lock.
+            Locking::Wait(_) if self.is_kept() => "-lock=false".to_owned(),
             Locking::Wait(time) => format!("-lock-timeout={}s", time.as_secs()),
             Locking::None => "-lock=false".to_owned(),
         }

@@ -2,8 +2,11 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use super::session::{Command, Session};
+use crate::calls::Calls;
 use crate::engine::{Applied, Event, Outcome, Verb};
 use crate::error::Error;
 use crate::output::{self, Outputs};
@@ -11,7 +14,7 @@ use crate::plan::{self, Plan, PlanHash};
 use crate::private;
 use crate::run::{Backend, InvalidRun, Locking, Operation, Source};
 use crate::source_address;
-use crate::workdir::{SavedPlan, Stamp, Workdir, acquire, declared_name, initialised_kind};
+use crate::workdir::{SavedPlan, Stamp, Workdir, acquire, declared_name, initialised_kind, initialised_path};
 
 /// Arguments that say what to plan: of those for `apply`, the ones that a saved plan does not take.
 const PLANNING: [&str; 9] = [
@@ -52,7 +55,7 @@ impl Session<'_> {
         if self.workdir.errored_state().exists() {
             // With the module as it is: a source that is gone must not keep the state from being stored.
             self.initialise(false).await?;
-            self.push_state().await?;
+            self.locked(Verb::StatePush, self.push_state()).await?;
         }
         self.initialise(refresh).await
     }
@@ -61,15 +64,21 @@ impl Session<'_> {
         if self.workdir.needs_fetch(&self.run, refresh) {
             self.fetch().await?;
         }
-        let tool = self.version.tool;
+        let (tool, has_keeper) = (self.version.tool, self.keeper().is_some());
         let elsewhere = self
             .off_thread(move |workdir, run| {
                 workdir.place_module(run)?;
-                workdir.place_inputs(run, tool)
+                workdir.place_inputs(run, tool, has_keeper)
             })
             .await?;
         self.run.check_backend(elsewhere.as_deref())?;
-        let digest = self.workdir.init_digest(&self.run, self.version, self.plugin_cache());
+        let kept = has_keeper && elsewhere.is_none();
+        self.kept.store(kept, Ordering::SeqCst);
+        if kept {
+            // Before init, which looks for the workspace there.
+            self.place_state().await?;
+        }
+        let digest = self.workdir.init_digest(&self.run, self.version, self.plugin_cache(), kept);
         if self.workdir.is_initialised(&digest) {
             return Ok(elsewhere);
         }
@@ -80,15 +89,21 @@ impl Session<'_> {
             other => other?,
         }
         self.workdir.keep_provider_lock(&self.run)?;
-        let local = matches!(self.run.backend, Backend::Kubernetes { .. }).then_some("local");
-        match initialised_kind(self.workdir) {
-            None => return Err(Error::NoBackend),
-            // A file that comes after all of ours won.
-            Some(kind) if Some(kind.as_str()) == local => return Err(Error::NoBackend),
-            Some(_) => {}
+        if !self.has_lasting_backend(kept) {
+            return Err(Error::NoBackend);
         }
         self.workdir.set_initialised(Some(digest))?;
         Ok(elsewhere)
+    }
+
+    /// Whether init found the backend that it should. A file of the module that comes after all of ours wins over ours.
+    fn has_lasting_backend(&self, kept: bool) -> bool {
+        if kept {
+            return initialised_path(self.workdir)
+                .is_some_and(|path| Path::new(&path) == self.workdir.kept());
+        }
+        let is_stored_elsewhere = matches!(self.run.backend, Backend::Kubernetes { .. });
+        initialised_kind(self.workdir).is_some_and(|kind| !(is_stored_elsewhere && kind == "local"))
     }
 
     async fn init(&self, in_workspace: bool) -> Result<(), Error> {
@@ -132,8 +147,8 @@ impl Session<'_> {
         let path = self.workdir.errored_state();
         // The apply that could not store its state could not release its lock either: waiting for that would be in vain.
         let locking = match self.run.locking {
-            Locking::Wait(_) => "-lock-timeout=0s".to_owned(),
-            Locking::None => self.locking(),
+            Locking::Wait(_) if !self.is_kept() => "-lock-timeout=0s".to_owned(),
+            Locking::Wait(_) | Locking::None => self.locking(),
         };
         let file = path.to_string_lossy();
         let pushed = self.command(self.plain(Verb::StatePush, &["state", "push", &locking, &file])).await;
@@ -142,6 +157,7 @@ impl Session<'_> {
             .map_err(|source| Error::StatePush { path: path.clone(), source: Box::new(source) })?;
         fs::rename(&path, self.workdir.pushed_state()).map_err(Error::file(path))?;
         self.observer.observe(Event::StatePushed);
+        self.observer.observe(Event::Calls(Calls::default()));
         Ok(())
     }
 
@@ -194,6 +210,10 @@ impl Session<'_> {
             return Err(Error::StalePlan { why: "its file was changed" });
         }
         self.make_ready(false).await?;
+        self.locked(Verb::Apply, self.apply_saved(saved)).await
+    }
+
+    async fn apply_saved(&self, saved: SavedPlan) -> Result<Applied, Error> {
         // Never twice: from here on it is applied, or stale.
         SavedPlan::remove(self.workdir)?;
         let path = self.workdir.plan();
@@ -203,6 +223,10 @@ impl Session<'_> {
         command.plan = Some((saved.hash, saved.steps));
         let ended = self.command(command).await?;
         self.workdir.rescue_state()?;
+        if ended.called && ended.exit.code().is_some() && !self.workdir.errored_state().exists() {
+            // It came to its own end and its state is stored: that says more than its calls.
+            self.observer.observe(Event::Calls(Calls::default()));
+        }
         private::remove(&path).map_err(Error::file(&path))?;
         ended.expect(&[0])?;
         let outputs = if saved.destroy { Outputs::new() } else { self.outputs().await? };
@@ -220,6 +244,12 @@ impl Session<'_> {
         if id.is_empty() || id.starts_with('-') {
             return Err(InvalidRun::Argument { argument: id.to_owned() }.into());
         }
+        if let Some(keeper) = self.keeper()
+            && keeper.force_unlock(id).await?
+        {
+            return Ok(());
+        }
+        // A lock in a backend that the module declares itself.
         self.initialise(false).await?;
         self.command(self.plain(Verb::ForceUnlock, &["force-unlock", "-force", id]))
             .await?
@@ -268,7 +298,7 @@ fn divided(arguments: &[String]) -> (Vec<String>, Vec<String>) {
     (planning, applying)
 }
 
-fn joined_path(option: &str, path: &std::path::Path) -> OsString {
+fn joined_path(option: &str, path: &Path) -> OsString {
     let mut argument = OsString::from(option);
     argument.push(path);
     argument

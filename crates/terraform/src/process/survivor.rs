@@ -5,14 +5,15 @@ use std::time::Duration;
 use rustix::process::{Signal as Kill, kill_process};
 
 use super::active::{Signal, given};
-use crate::engine::{Event, Left, Observer, Survived, Unfinished};
+use crate::calls::Calls;
+use crate::engine::{Event, Left, Observer, Survived, Unfinished, Verb};
 use crate::error::Error;
 use crate::machine;
 use crate::private;
 use crate::redact::Redactor;
 use crate::run::{Identity, Run};
 use crate::stream::{Fold, Tail};
-use crate::workdir::{Journal, Lock, SavedPlan, Stamp, Workdir, Worked, holder};
+use crate::workdir::{Journal, LeftCalls, Lock, SavedPlan, Stamp, Workdir, Worked, holder};
 
 /// How often the log of a running process is looked at.
 pub(super) const LOOK: Duration = Duration::from_millis(200);
@@ -42,14 +43,15 @@ pub(super) async fn take_over(
         let path = workdir.log(journal.verb);
         private::put(&path, (lines.join("\n") + "\n").as_bytes()).map_err(Error::file(path))?;
     }
+    let calls = keep_calls(workdir, &journal, &fold, redactor)?;
     drop_begun_plan(workdir, &journal)?;
     workdir.forget_raw_logs()?;
     Worked::note(workdir, journal.verb, journal.started_at)?;
     Journal::remove(workdir)?;
     let Journal { verb, started_at, plan, pid: _, steps: _, interrupted: _, completed: _ } = journal;
     tracing::info!(verb = %verb, completed = fold.completed, "command of an earlier engine has ended");
-    let Fold { completed, diagnostics, progress: _ } = fold;
-    Ok((lock, Some(Survived { verb, started_at, plan, completed, diagnostics })))
+    let Fold { completed, diagnostics, .. } = fold;
+    Ok((lock, Some(Survived { verb, started_at, plan, completed, diagnostics, calls })))
 }
 
 /// What a command that has ended had told, if it still is there, and its log.
@@ -68,6 +70,20 @@ pub(super) fn read_log(
     let lines = lines.into_iter().chain(tail.rest());
     let told = lines.filter_map(|line| fold.take(&line, redactor).line).collect();
     Ok((fold, told))
+}
+
+/// Keeps what an apply whose end nobody saw had begun and finished, until the run that found it has ended.
+pub(super) fn keep_calls(
+    workdir: &Workdir,
+    journal: &Journal,
+    fold: &Fold,
+    redactor: &Redactor,
+) -> Result<Option<Calls>, Error> {
+    if journal.verb != Verb::Apply {
+        return Ok(None);
+    }
+    LeftCalls::keep(workdir, fold, redactor)?;
+    Ok(LeftCalls::kept(workdir, redactor))
 }
 
 /// A plan whose apply was begun is applied, or stale.
@@ -119,13 +135,18 @@ impl Followed {
             let fold = Fold::starting(journal.steps);
             self.current = Some((journal, tail, fold));
         }
-        let Some((_, tail, fold)) = &mut self.current else { return Ok(()) };
-        let mut progressed = false;
+        let Some((journal, tail, fold)) = &mut self.current else { return Ok(()) };
+        let (mut progressed, mut called) = (false, false);
         for line in tail.lines().map_err(Error::file(workdir.logs()))? {
-            progressed |= fold.take(&line, redactor).progressed;
+            let told = fold.take(&line, redactor);
+            progressed |= told.progressed;
+            called |= told.called;
         }
         if progressed {
             observer.observe(Event::Progress(fold.progress.clone()));
+        }
+        if called && journal.verb == Verb::Apply {
+            observer.observe(Event::Calls(fold.calls(redactor)));
         }
         Ok(())
     }

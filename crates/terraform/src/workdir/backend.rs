@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Workdir, declared};
+use super::{STATE_FILE, Workdir, declared};
 use crate::binary::Tool;
 use crate::error::Error;
 use crate::fingerprint::digest;
@@ -17,6 +17,7 @@ use crate::run::{Backend, Run};
 const OVERRIDE: &str = "zz_capt_backend_override.tf";
 
 const KUBERNETES: &str = "kubernetes";
+const LOCAL: &str = "local";
 
 /// What a backend is called that somebody declares beside the module.
 const DECLARED: &str = "declared";
@@ -25,7 +26,8 @@ const DIGITS: usize = 16;
 
 /// Writes what the backend needs beside the module, which is complete otherwise. The answer is the kind of backend that
 /// the module declares itself and keeps: a state that is there already must not be passed over.
-pub(super) fn write(workdir: &Workdir, run: &Run, tool: Tool) -> Result<Option<String>, Error> {
+/// `kept` says that a keeper stores the state: then the tool works on a file.
+pub(super) fn write(workdir: &Workdir, run: &Run, tool: Tool, kept: bool) -> Result<Option<String>, Error> {
     let entrypoint = workdir.entrypoint(run);
     let path = entrypoint.join(OVERRIDE);
     let declared = match &run.backend {
@@ -43,6 +45,7 @@ pub(super) fn write(workdir: &Workdir, run: &Run, tool: Tool) -> Result<Option<S
         Backend::Kubernetes { .. } if declared.is_some() => {
             private::remove(&path).map_err(Error::file(path))?;
         }
+        Backend::Kubernetes { .. } if kept => put(&path, local(&workdir.kept()).as_bytes())?,
         Backend::Kubernetes { namespace, suffix, kubeconfig, declared: _ } => {
             put(&workdir.kubeconfig(), kubeconfig.expose())?;
             let config = quoted(&workdir.kubeconfig().to_string_lossy());
@@ -56,17 +59,20 @@ pub(super) fn write(workdir: &Workdir, run: &Run, tool: Tool) -> Result<Option<S
                 .as_bytes(),
             )?;
         }
-        Backend::Local => {
-            let state = quoted(&workdir.state().join("terraform.tfstate").to_string_lossy());
-            let others = quoted(&workdir.state().to_string_lossy());
-            put(&path, block("local", &[("path", &state), ("workspace_dir", &others)]).as_bytes())?;
-        }
+        Backend::Local => put(&path, local(&workdir.state()).as_bytes())?,
         Backend::Declared { settings } => {
             private::remove(&path).map_err(Error::file(path))?;
             put(&workdir.backend_settings(), settings.expose())?;
         }
     }
     Ok(declared)
+}
+
+/// The `local` backend with all its files in a directory.
+fn local(directory: &Path) -> String {
+    let state = quoted(&directory.join(STATE_FILE).to_string_lossy());
+    let others = quoted(&directory.to_string_lossy());
+    block(LOCAL, &[("path", &state), ("workspace_dir", &others)])
 }
 
 fn block(kind: &str, settings: &[(&str, &String)]) -> String {
@@ -83,6 +89,13 @@ fn quoted(text: &str) -> String {
 /// The kind of backend that init found; none where the state would be a file beside the module.
 pub(crate) fn initialised_kind(workdir: &Workdir) -> Option<String> {
     initialised(workdir).map(|(kind, _)| kind)
+}
+
+/// Where the `local` backend that init found keeps the states of workspaces.
+pub(crate) fn initialised_path(workdir: &Workdir) -> Option<String> {
+    let (kind, settings) = initialised(workdir)?;
+    let path = settings["workspace_dir"].as_str().filter(|_| kind == LOCAL)?;
+    Some(path.to_owned())
 }
 
 /// The kind of backend that init found, and its settings.

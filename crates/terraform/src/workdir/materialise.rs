@@ -10,8 +10,9 @@ use super::{PROVIDER_LOCK, Workdir, backend, is_configuration, source};
 use crate::binary::{Tool, Version};
 use crate::error::Error;
 use crate::fingerprint::{content_digest, digest, tree};
+use crate::imports;
 use crate::private;
-use crate::run::{Backend, ExtraFile, Format, InvalidRun, Place, PullPolicy, Run, Source};
+use crate::run::{Backend, ExtraFile, Format, InvalidRun, Operation, Place, PullPolicy, Run, Source};
 use crate::source_address;
 
 /// Where `git` finds passwords, in the home directory.
@@ -75,7 +76,7 @@ impl Workdir {
 
     /// Writes the files beside the module, the home directory, the variables and the backend. The answer is the kind of
     /// backend that the module declares itself, where it keeps that one.
-    pub(crate) fn place_inputs(&self, run: &Run, tool: Tool) -> Result<Option<String>, Error> {
+    pub(crate) fn place_inputs(&self, run: &Run, tool: Tool, kept: bool) -> Result<Option<String>, Error> {
         self.create()?;
         let entrypoint = self.entrypoint(run);
         if !entrypoint.is_dir() {
@@ -84,7 +85,9 @@ impl Workdir {
         self.place_provider_lock(run)?;
         self.remove_beside()?;
         let beside = || run.files.iter().filter(|file| file.place == Place::Module);
-        let names: Vec<String> = beside().map(|file| file.name.clone()).collect();
+        let imports = Some(&run.imports).filter(|it| run.operation == Operation::Plan && !it.is_empty());
+        let mut names: Vec<String> = beside().map(|file| file.name.clone()).collect();
+        names.extend(imports.map(|_| imports::FILE.to_owned()));
         if !names.is_empty() || Beside::read(self).is_some() {
             Beside { entrypoint: run.entrypoint.clone(), names }.write(self)?;
         }
@@ -92,10 +95,13 @@ impl Workdir {
         for file in beside() {
             put(&entrypoint.join(&file.name), file.content.expose())?;
         }
+        if let Some(imports) = imports {
+            put(&entrypoint.join(imports::FILE), imports::file(imports).as_bytes())?;
+        }
         for (path, content) in self.variable_files(run).iter().zip(&run.variables) {
             put(path, content.content.expose())?;
         }
-        backend::write(self, run, tool)
+        backend::write(self, run, tool, kept)
     }
 
     /// Removes the files that were written beside the module.
@@ -162,11 +168,18 @@ impl Workdir {
     }
 
     /// The digest of all that `init` depends on. Secrets that change often (tokens, a kubeconfig) are not in it.
-    pub(crate) fn init_digest(&self, run: &Run, version: &Version, plugin_cache: Option<&Path>) -> String {
+    pub(crate) fn init_digest(
+        &self,
+        run: &Run,
+        version: &Version,
+        plugin_cache: Option<&Path>,
+        kept: bool,
+    ) -> String {
         let module = Module::read(self).map(|stamp| stamp.tree);
         let configuration: Vec<&ExtraFile> =
             run.files.iter().filter(|file| is_configuration(&file.name)).collect();
         let backend = match &run.backend {
+            Backend::Kubernetes { .. } if kept => json!(["kept"]),
             Backend::Kubernetes { namespace, suffix, kubeconfig: _, declared: _ } => {
                 json!(["kubernetes", namespace, suffix])
             }

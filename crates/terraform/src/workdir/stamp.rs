@@ -9,6 +9,7 @@ use super::Workdir;
 use crate::error::Error;
 use crate::plan::PlanHash;
 use crate::private;
+use crate::state::Marks;
 
 /// A stamp and the file that it is in.
 pub(crate) trait Stamp: Serialize + DeserializeOwned {
@@ -86,4 +87,8 @@ pub(crate) struct SavedPlan {
 
 impl Stamp for SavedPlan {
     const NAME: &'static str = "plan.json";
+}
+
+impl Stamp for Marks {
+    const NAME: &'static str = "stored.json";
 }

@@ -108,6 +108,7 @@ pub(crate) fn inline(module: &str) -> Run {
         provider_lock: None,
         plugin_cache: true,
         earlier_state: capt_terraform::EarlierState::default(),
+        imports: Vec::new(),
     }
 }
 

@@ -113,6 +113,11 @@ fn group(workdir: &Path) -> Pid {
     groups.next().unwrap()
 }
 
+/// Kills everything that runs in a directory at once, as the end of a container does.
+pub(crate) fn kill_group_of(workdir: &Path) {
+    kill_process_group(group(workdir), Signal::KILL).unwrap();
+}
+
 #[tokio::test]
 async fn an_apply_that_outlives_its_parent_stores_its_state_and_releases_its_lock() {
     let bed = Bed::new().await;

@@ -3,10 +3,12 @@
 #![expect(clippy::panic, reason = "a fixture that fails fails its test")]
 
 mod bed;
+mod calls;
 mod declared;
 mod diagnostics;
 mod fake;
 mod faults;
+mod kept;
 mod kubernetes;
 mod leaks;
 mod lifecycle;

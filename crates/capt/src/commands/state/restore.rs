@@ -80,7 +80,7 @@ pub(super) async fn run(arguments: StateRestoreArguments, printer: Printer) -> a
     let lock = state_lock::take(&kept, Purpose::Restore, timeout, printer).await?;
     let work = put_back(&client, &subject, &kept, &planned);
     let written = tokio::time::timeout(state_lock::HELD_FOR, work).await;
-    kept.unlock(lock).await?;
+    kept.unlock(&lock).await?;
     written.with_context(|| {
         format!(
             "the state in Secret `{}` could not be written within {} s: running this again goes on",
@@ -218,7 +218,7 @@ async fn withdraw_approvals(client: &Client, subject: &Subject) -> anyhow::Resul
 async fn release(kept: &StateOf, timeout: Duration, printer: Printer) -> anyhow::Result<()> {
     if kept.holder().await?.is_some_and(|holder| holder.alike.is_some()) {
         let lock = state_lock::take(kept, Purpose::Restore, timeout, printer).await?;
-        kept.unlock(lock).await?;
+        kept.unlock(&lock).await?;
     }
     Ok(())
 }

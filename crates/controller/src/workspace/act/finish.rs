@@ -15,7 +15,9 @@ use super::{Acting, Done};
 use crate::error::Error;
 use crate::workspace::place::Place;
 use crate::workspace::place::kept::merge;
-use crate::workspace::{candidate, connection_secret, lock_holder, plan_text, preview, snapshot, state};
+use crate::workspace::{
+    access, candidate, connection_secret, lock_holder, plan_text, preview, snapshot, state,
+};
 use crate::{freezing, write};
 
 impl Acting<'_> {
@@ -146,13 +148,13 @@ impl Acting<'_> {
         Ok(Done::Told(Effect::Nothing))
     }
 
-    /// Terraform's access to where the state is, and to where everything else is kept.
+    /// What an earlier version of CAPT gave to Terraform: access to where the state is, and to where everything else is kept.
     pub(super) async fn give_up_access(&self) -> Result<(), Error> {
-        let (client, options) = (&self.context.client, &self.terraform.options);
+        let (client, home) = (&self.context.client, &self.terraform.options.home_namespace);
         let Place { namespace, state, .. } = self.place;
-        self.terraform.access.give_up(client, options, &state.namespace).await?;
+        access::give_up(client, home, &state.namespace).await?;
         if *namespace != state.namespace {
-            self.terraform.access.give_up(client, options, namespace).await?;
+            access::give_up(client, home, namespace).await?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use capt_api::names::{annotation, label};
 use capt_core::digest::short_digest;
 use capt_core::workspace::lock::machine;
-use capt_core::workspace::runner::{ProcessOfRunner, Runner, Starter};
+use capt_core::workspace::runner::{PodOfRunner, ProcessOfRunner, Runner, Starter};
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::jiff::Timestamp;
@@ -15,9 +15,11 @@ use serde_json::json;
 use super::{Failure, StateOf};
 use crate::error::Error;
 
-/// What a person takes a lock for.
+/// What a lock is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
+    /// A run of CAPT's changes the state.
+    Apply,
     /// Something leaves the state.
     Migrate,
     /// An earlier state is put back.
@@ -27,6 +29,8 @@ pub enum Purpose {
 impl Purpose {
     fn word(self) -> &'static str {
         match self {
+            // Terraform's own word.
+            Self::Apply => "OperationTypeApply",
             Self::Migrate => "capt migrate",
             Self::Restore => "capt state restore",
         }
@@ -47,6 +51,8 @@ pub struct Holder {
     pub user: String,
     /// The machine.
     pub host: String,
+    /// The Pod, for one that is in a Pod.
+    pub pod: Option<PodOfRunner>,
     /// The process on that machine, where the machine can tell.
     pub process: Option<ProcessOfRunner>,
 }
@@ -77,8 +83,10 @@ pub struct LockHolder {
     pub operation: String,
     /// Since when, as it was written there.
     pub since: String,
-    /// Who took it, where it was taken as this one is.
+    /// Who took it, where a person took it.
     pub alike: Option<Starter>,
+    /// What took it, where that is written there so that its end can be proved.
+    pub runner: Option<Runner>,
     version: String,
 }
 
@@ -127,18 +135,23 @@ impl StateOf {
     }
 
     /// Lets go of the lock. One that is somebody else's by now stays.
-    pub async fn unlock(&self, lock: Lock) -> Result<(), Failure> {
+    pub async fn unlock(&self, lock: &Lock) -> Result<(), Failure> {
+        self.force_unlock(&lock.id).await.map(drop)
+    }
+
+    /// Releases a lock of anybody; `false` where no lock of this identifier is held.
+    pub async fn force_unlock(&self, id: &str) -> Result<bool, Failure> {
         let leases = self.leases();
         let name = self.lease();
         let found = leases.get_opt(&name).await.map_err(Error::api(self.doing("reading")))?;
-        let Some(mut lease) = found.filter(|lease| held(lease).is_some_and(|held| held.id == lock.id)) else {
-            return Ok(());
+        let Some(mut lease) = found.filter(|lease| held(lease).is_some_and(|held| held.id == id)) else {
+            return Ok(false);
         };
         lease.annotations_mut().remove(annotation::LOCK_INFO);
         lease.spec.get_or_insert_default().holder_identity = None;
         let written = leases.replace(&name, &PostParams::default(), &lease).await;
         written.map_err(Error::api(self.doing("releasing")))?;
-        Ok(())
+        Ok(true)
     }
 
     async fn make(&self, holder: &Holder) -> Result<Attempt, Failure> {
@@ -174,14 +187,18 @@ impl StateOf {
     }
 
     fn sign(&self, holder: &Holder) -> (Lock, String) {
-        let Holder { purpose, user, host, process } = holder;
+        let Holder { purpose, user, host, pod, process } = holder;
         let created = Timestamp::now().to_string();
-        let process = process.as_ref().map(|process| json!(process).to_string()).unwrap_or_default();
-        let id = short_digest([host.as_str(), &process, &created, &self.place.workspace_uid], 32);
+        let info = match (pod, process) {
+            (None, None) => String::new(),
+            (None, Some(process)) => json!(process).to_string(),
+            (Some(_), _) => json!(Runner { pod: pod.clone(), process: process.clone() }).to_string(),
+        };
+        let id = short_digest([host.as_str(), &info, &created, &self.place.workspace_uid], 32);
         let note = Note {
             id: id.clone(),
             operation: purpose.word().to_owned(),
-            info: process,
+            info,
             who: format!("{user}@{host}"),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             created,
@@ -208,18 +225,25 @@ fn held(lease: &Lease) -> Option<LockHolder> {
     let told = lease.annotations().get(annotation::LOCK_INFO);
     let note: Note = told.and_then(|told| serde_json::from_str(told).ok()).unwrap_or_default();
     let host = machine(&note.who).filter(|_| Purpose::is_one(&note.operation));
-    let alike = host.map(|host| {
-        // An earlier version wrote a number, by which nothing can be proved.
-        let process = serde_json::from_str::<ProcessOfRunner>(&note.info).ok();
-        let runner = process.map(|process| Runner { pod: None, process: Some(process) });
-        Starter { host: host.to_owned(), pod_namespace: None, runner }
-    });
+    let runner = runner(&note.info);
+    let alike =
+        host.map(|host| Starter { host: host.to_owned(), pod_namespace: None, runner: runner.clone() });
     Some(LockHolder {
         id,
         who: note.who,
         operation: note.operation,
         since: note.created,
         alike,
+        runner,
         version: lease.resource_version().unwrap_or_default(),
     })
+}
+
+/// What took a lock, as it is written there. An earlier version wrote a number, by which nothing can be proved.
+fn runner(info: &str) -> Option<Runner> {
+    let process = serde_json::from_str::<ProcessOfRunner>(info).ok();
+    if process.is_some() {
+        return Some(Runner { pod: None, process });
+    }
+    serde_json::from_str::<Runner>(info).ok().filter(|runner| runner.pod.is_some())
 }

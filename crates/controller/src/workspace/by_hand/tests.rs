@@ -23,7 +23,7 @@ async fn scene() -> (Stage, StateOf) {
 
 fn holder(process: u32) -> Holder {
     let process = this_process().map(|us| ProcessOfRunner { process, ..us });
-    Holder { purpose: Purpose::Migrate, user: "me".to_owned(), host: "here".to_owned(), process }
+    Holder { purpose: Purpose::Migrate, user: "me".to_owned(), host: "here".to_owned(), pod: None, process }
 }
 
 fn taken(attempt: Attempt) -> super::Lock {
@@ -44,7 +44,7 @@ async fn a_lock_that_somebody_has_is_not_taken_and_one_that_is_released_is() {
     let process = runner.and_then(|runner| runner.process).map(|process| process.process);
     assert_eq!((host.as_str(), process), ("here", Some(1)));
 
-    state.unlock(lock).await.unwrap();
+    state.unlock(&lock).await.unwrap();
     let leases: Api<Lease> = Api::namespaced(scene.administrator.clone(), &scene.namespace);
     let lease = leases.get("lock-tfstate-x-capt").await.unwrap();
     assert_eq!(lease.spec.unwrap().holder_identity, None);
@@ -60,7 +60,7 @@ async fn a_lock_is_taken_over_only_as_it_was_seen() {
     let second = taken(state.take_over(&seen, &holder(2)).await.unwrap());
 
     assert!(matches!(state.take_over(&seen, &holder(3)).await.unwrap(), Attempt::Held(_)));
-    state.unlock(second).await.unwrap();
+    state.unlock(&second).await.unwrap();
     taken(state.take_over(&seen, &holder(3)).await.unwrap());
 }
 

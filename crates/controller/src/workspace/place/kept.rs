@@ -22,10 +22,10 @@ pub(in crate::workspace) enum Role {
     State,
     Record,
     Snapshot,
+    Staged,
     Plan,
     Preview,
     Candidate,
-    Access,
     Connection,
 }
 
@@ -35,10 +35,10 @@ impl Role {
             Self::State => "state",
             Self::Record => "record",
             Self::Snapshot => "snapshot",
+            Self::Staged => "staged",
             Self::Plan => "plan",
             Self::Preview => "preview",
             Self::Candidate => "candidate",
-            Self::Access => "access",
             Self::Connection => "connection",
         }
     }

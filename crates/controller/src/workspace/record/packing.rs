@@ -43,6 +43,7 @@ impl Packed {
             *kubeconfig = Hidden::default();
         }
         run.provider_lock = None;
+        run.imports = Vec::new();
         let archive = match &run.source {
             Source::Archive { path } => Some(fs::read(path).map_err(Error::File)?),
             Source::Inline { .. } | Source::Remote { .. } | Source::Directory { .. } => None,

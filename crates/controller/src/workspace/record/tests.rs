@@ -45,6 +45,7 @@ fn run(source: Source) -> Run {
         provider_lock: Some("older".to_owned()),
         plugin_cache: true,
         earlier_state: capt_terraform::EarlierState::default(),
+        imports: Vec::new(),
     }
 }
 

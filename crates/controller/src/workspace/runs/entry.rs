@@ -143,6 +143,11 @@ impl Entry {
                 Reason::StatePushed,
                 "the state of an earlier apply could not be stored then; it is stored now",
             )),
+            Event::StateNotStored(why) => self.notes.push(Note {
+                warning: true,
+                reason: Reason::StatePushFailed,
+                message: format!("the state cannot be stored at the moment; it is in the working directory, and CAPT goes on trying: {why}"),
+            }),
             Event::Survived(survived) => self.notes.push(note(
                 Reason::Planned,
                 &format!(
@@ -157,7 +162,11 @@ impl Entry {
                     self.notes.extend(progress_note(&going.status()));
                 }
             }
-            Event::Waiting(_) | Event::Started(_) | Event::Interrupting(_) | Event::Line(..) => {}
+            Event::Waiting(_)
+            | Event::Started(_)
+            | Event::Interrupting(_)
+            | Event::Calls(_)
+            | Event::Line(..) => {}
         }
     }
 
@@ -207,6 +216,7 @@ impl Going {
             Event::Interrupting(_) => self.phase = RunPhase::Stopping,
             Event::Progress(progress) => self.progress = Some(progress.clone()),
             Event::Line(_, line) => self.lines.add(line),
+            Event::StateNotStored(_) | Event::Calls(_) => {}
         }
     }
 

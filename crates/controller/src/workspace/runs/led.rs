@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Poll;
 
 use capt_core::workspace::decide::Operation;
-use capt_terraform::{Error, Event, Outcome, Verb};
+use capt_terraform::{Error, Event, Observer, Outcome, StateKeeper, Verb};
 use tracing::warn;
 
 use super::{Order, Runs};
@@ -39,17 +39,34 @@ impl Progress {
     }
 }
 
+/// Sees what happens in a run, and keeps its state.
+struct Attending<'run, F> {
+    observe: F,
+    keeper: Option<&'run dyn StateKeeper>,
+}
+
+impl<F: Fn(Event) + Send + Sync> Observer for Attending<'_, F> {
+    fn observe(&self, event: Event) {
+        (self.observe)(event);
+    }
+
+    fn keeper(&self) -> Option<&dyn StateKeeper> {
+        self.keeper
+    }
+}
+
 impl Runs {
     /// Carries out a run; `None` when the leadership ended before it began. Whether we lead is asked each time before it goes on.
     /// When the manager stops, the engine begins nothing more, and what is under way is waited for.
     pub(super) async fn led(self: &Arc<Self>, order: &Order) -> Option<Result<Outcome, Error>> {
         let progress = Progress::default();
-        let observer = |event: Event| {
+        let observe = |event: Event| {
             if let Event::Started(verb) = &event {
                 progress.started(&order.start.operation, *verb);
             }
             self.observe(order, &event);
         };
+        let observer = Attending { observe, keeper: order.keeper.as_deref() };
         let mut run = self.engine.run(&order.run, &observer);
         let mut over = std::pin::pin!(order.term.over());
         let mut interrupting = None;

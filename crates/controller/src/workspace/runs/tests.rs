@@ -75,6 +75,7 @@ fn order(name: &str, operation: Operation, term: &LeadershipTerm) -> Order {
         logs: false,
         restored: None,
         preview: None,
+        keeper: None,
     }
 }
 

@@ -45,7 +45,7 @@ async fn locked(stage: &mut EngineStage) -> String {
     stage.change_variables("demo", json!({ "greeting": "goodbye" })).await;
     let workspace = stage.condition(&name, "Locked", "True", "somebody@elsewhere").await;
     let told = find(&workspace, "Locked").unwrap().message.as_deref().unwrap();
-    assert!(told.contains("2026-01-02 03:04:05.678"), "{told}");
+    assert!(told.contains("2026-01-02T03:04:05.678Z"), "{told}");
     assert!(told.contains(&format!("{}={ID}", annotation::FORCE_UNLOCK)), "{told}");
     assert_eq!(find(&workspace, "Synced").unwrap().status, "False");
     assert_eq!(find(&workspace, "Ready").unwrap().status, "True");

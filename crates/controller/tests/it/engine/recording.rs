@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use capt_terraform::{
-    Answer, Engine, Error, Event, Identity, Left, Locking, Observer, Operation, Outcome, Run, Unfinished,
-    Verb, Version,
+    Answer, Engine, Error, Identity, Left, Locking, Observer, Operation, Outcome, Run, Unfinished, Verb,
+    Version,
 };
 
 /// Hands everything on, and remembers it. It does not wait long for locks, and tells nothing of a run before its end: whatever
@@ -37,13 +37,13 @@ impl Engine for Recording {
         self.inner.version()
     }
 
-    fn run<'a>(&'a self, run: &'a Run, _: &'a dyn Observer) -> Answer<'a, Outcome> {
+    fn run<'a>(&'a self, run: &'a Run, observer: &'a dyn Observer) -> Answer<'a, Outcome> {
         self.operations.lock().unwrap().push(run.operation.clone());
         let mut run = run.clone();
         if matches!(run.locking, Locking::Wait(_)) {
             run.locking = Locking::Wait(Duration::from_secs(1));
         }
-        Box::pin(async move { self.inner.run(&run, &|_: Event| {}).await })
+        Box::pin(async move { self.inner.run(&run, observer).await })
     }
 
     fn interrupt<'a>(&'a self, identity: &'a Identity) -> Answer<'a, bool> {

@@ -210,3 +210,17 @@ fn what_is_on_record_is_read_again_with_and_without_a_runner() {
     });
     assert_eq!(serde_json::from_value::<BegunRecord>(of_before).unwrap(), begun(starter(None), Vec::new()));
 }
+
+#[rstest]
+#[case::shut_down("node.kubernetes.io/out-of-service", true)]
+#[case::silent("node.kubernetes.io/unreachable", false)]
+#[case::not_ready("node.kubernetes.io/not-ready", false)]
+fn only_a_node_that_a_person_calls_shut_down_is_out_of_service(#[case] taint: &str, #[case] expected: bool) {
+    let node = |taints: Value| -> Node {
+        serde_json::from_value(json!({ "metadata": { "name": "n" }, "spec": { "taints": taints } })).unwrap()
+    };
+    let taint = json!([{ "key": taint, "effect": "NoExecute", "value": "nodeshutdown" }]);
+    assert_eq!(is_out_of_service(&node(taint)), expected);
+    assert!(!is_out_of_service(&node(json!([]))));
+    assert!(!is_out_of_service(&Node::default()));
+}

@@ -36,7 +36,7 @@ pub(super) async fn release(work: &Work<'_>) -> anyhow::Result<()> {
         let state = StateOf::new(work.client, workspace, &subject.apply);
         if state.holder().await?.is_some_and(|holder| holder.alike.is_some()) {
             let lock = state_lock::take(&state, Purpose::Migrate, work.request.timeout, work.printer).await?;
-            state.unlock(lock).await?;
+            state.unlock(&lock).await?;
         }
     }
     Ok(())
@@ -53,7 +53,7 @@ async fn forget_in(work: &Work<'_>, subject: &Subject, workspace: &Workspace) ->
     note(work, subject, &leaving).await?;
     let lock = state_lock::take(&state, Purpose::Migrate, work.request.timeout, work.printer).await?;
     let written = tokio::time::timeout(state_lock::HELD_FOR, rewrite(&state, &leaving)).await;
-    state.unlock(lock).await?;
+    state.unlock(&lock).await?;
     let addresses = written.with_context(|| {
         format!(
             "the state in Secret `{}` could not be written within {} s",

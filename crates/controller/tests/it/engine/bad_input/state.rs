@@ -50,8 +50,8 @@ async fn a_state_that_cannot_be_read_is_told_and_left_alone() {
     let right = state(&stage, &name).await;
     let all = [
         (changed(&right, "version", json!(99)), "version 99"),
-        (b"\x00\xffgarbage".to_vec(), "loading state"),
-        (packed("garbage"), "could not be parsed as JSON"),
+        (b"\x00\xffgarbage".to_vec(), "no whole state of Terraform"),
+        (packed("garbage"), "capt state restore"),
         (Vec::new(), "state"),
     ];
 
