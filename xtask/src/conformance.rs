@@ -7,6 +7,7 @@
 //! rights that the chart gives, which the real Helm installs. The real clusterctl installs CAPT, describes and upgrades it. The real
 //! provider-terraform hands Workspaces over, and gets them back.
 
+mod answer;
 mod clusterctl;
 mod contract;
 mod crossplane;
@@ -18,6 +19,7 @@ mod manager;
 mod modules;
 mod oracle;
 mod packaging;
+mod pages;
 mod process;
 mod server;
 mod table;

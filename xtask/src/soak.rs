@@ -38,7 +38,7 @@ struct EngineArguments {
     #[arg(long, default_value_t = 10)]
     rounds: u32,
     /// What is ended; all, one after the other, by default
-    #[arg(long, value_enum)]
+    #[arg(long, visible_alias = "deaths", value_enum)]
     subject: Option<engine::Subject>,
     #[command(flatten)]
     common: Common,
@@ -93,6 +93,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let runtime = tokio::runtime::Runtime::new()?;
             let all = [engine::Subject::Manager, engine::Subject::Home, engine::Subject::Container];
             for subject in all.into_iter().filter(|one| subject.is_none_or(|wanted| wanted == *one)) {
+                if subject == engine::Subject::Container {
+                    for tool in engine::deaths::tools()? {
+                        let summary = runtime.block_on(engine::deaths::soak(&capt, &tool, *rounds, seed))?;
+                        println!("{}", serde_json::to_string_pretty(&summary)?);
+                        ensure!(
+                            summary.is_clean(),
+                            "with seed {seed} something is stuck, or was made twice by a call that nobody named"
+                        );
+                    }
+                    continue;
+                }
                 let summary = runtime.block_on(engine::soak(&capt, subject, *rounds, seed))?;
                 println!("{}", serde_json::to_string_pretty(&summary)?);
                 ensure!(

@@ -169,6 +169,8 @@ pub mod annotation {
     pub const PROTECT: &str = "capt.cluster.x-k8s.io/protect";
     /// On a Workspace: the identifier of a lock that is to be released although its holder may be alive.
     pub const FORCE_UNLOCK: &str = "capt.cluster.x-k8s.io/force-unlock";
+    /// On a Workspace: calls that were interrupted up to this time are checked and no longer reported.
+    pub const CHECKED_INTERRUPTED_CALLS: &str = "capt.cluster.x-k8s.io/checked-interrupted-calls";
     /// On a Workspace: `"true"` goes on although the state that was there is missing.
     pub const ACCEPT_MISSING_STATE: &str = "capt.cluster.x-k8s.io/accept-missing-state";
     /// On a `WorkspaceTemplateApply`, or on a Workspace that has none: the Secret with the state (`namespace/name`), once
@@ -305,6 +307,8 @@ pub mod condition {
     pub const APPROVAL_REQUIRED: &str = "ApprovalRequired";
     /// On a Workspace: its state nears the size that a Secret can hold.
     pub const STATE_LARGE: &str = "StateLarge";
+    /// On a Workspace: nobody knows what calls of an apply that died have made.
+    pub const INTERRUPTED_CALLS: &str = "InterruptedCalls";
     /// Cluster API's word: the control plane, or the whole Cluster, can be used.
     pub const AVAILABLE: &str = "Available";
     /// The Secrets of a control plane are there and equal to their source.

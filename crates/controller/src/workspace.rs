@@ -14,6 +14,7 @@ mod flux;
 mod garbage;
 mod handover;
 mod inputs;
+mod journal;
 mod keeper;
 mod limit;
 mod lock_holder;
@@ -146,7 +147,7 @@ pub(crate) async fn reconcile(workspace: Workspace, context: Arc<Context>) -> Re
     let started = Instant::now();
     let Some(terraform) = context.terraform.clone() else { return Ok(Action::await_change()) };
     let key = key_of(&workspace.metadata);
-    let result = rounds(workspace, &context, &terraform).await;
+    let result = Box::pin(rounds(workspace, &context, &terraform)).await;
     let outcome = match &result {
         Ok((Step::Settled { .. }, _)) => Outcome::Settled,
         Ok(_) => Outcome::Waiting,

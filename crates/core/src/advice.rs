@@ -78,7 +78,7 @@ topics! {
         ReconcileSuccess Planned Applying Applied Destroying Destroyed Orphaned Dropped TakenOver HandedBack HandBackRefused
         HandoverUnanswered;
     state "State, locks and drift":
-        StateMissing StateForked StateLeftBehind StateNotOwned StatePushFailed StatePushed StateNearLimit StateSizeFine NoBackend Locked NotLocked
+        StateMissing StateForked InterruptedCalls NoInterruptedCalls StateLeftBehind StateNotOwned StatePushFailed StatePushed StateNearLimit StateSizeFine NoBackend Locked NotLocked
         OrphanedLockReleased LockForced DriftDetected NoDrift NothingPending;
     clusters "Networks and control planes":
         WaitingForCluster WaitingForNetwork NetworkOverdue NetworkNotReady NetworkReady ControlPlaneNotReady

@@ -7,6 +7,7 @@
 pub mod backend;
 pub mod decide;
 pub mod handover;
+pub mod interrupted;
 pub mod literals;
 pub mod lock;
 mod memory;

@@ -5,6 +5,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::imports::Import;
 use crate::redact::Redactor;
 
 /// Finished calls above this number are only counted. Calls in flight are never dropped: the tool bounds their number.
@@ -76,6 +77,26 @@ impl Calls {
     /// Whether nothing was begun.
     pub fn is_empty(&self) -> bool {
         self.begun.is_empty() && self.finished.is_empty() && self.more_finished == 0
+    }
+
+    /// What creations that succeeded have made. An object that was deleted at the same address is another one: a creation comes
+    /// after the deletion of what it replaces, or before it.
+    pub fn made(&self) -> Vec<Import> {
+        let mut made: Vec<Import> = Vec::new();
+        for call in self.finished.iter().filter(|call| call.action == "create") {
+            let Some(id) = &call.id_value else { continue };
+            let is_here = |other: &&FinishedCall| other.address == call.address;
+            let replaces = self.finished.iter().filter(is_here).any(|other| other.action == "delete");
+            made.retain(|import| import.address != call.address);
+            made.push(Import { address: call.address.clone(), id: id.clone(), replaces });
+        }
+        made
+    }
+
+    /// Addresses of what was made, and whose identifier is not known.
+    pub fn nameless(&self) -> Vec<&FinishedCall> {
+        let is_nameless = |call: &&FinishedCall| call.action == "create" && call.id_value.is_none();
+        self.finished.iter().filter(is_nameless).collect()
     }
 
     /// The same without any secret. An identifier that holds one names nothing any more, and is left out.
@@ -212,6 +233,28 @@ mod tests {
         assert_eq!(calls.begun.len(), MOST_FINISHED / 2 + 5);
         assert_eq!(calls.finished.len() as u64 + calls.more_finished, MOST_FINISHED as u64 / 2 + 5);
         assert!(serde_json::to_vec(&calls.finished).unwrap().len() < MOST_BYTES + MOST_BYTES / 2);
+    }
+
+    #[test]
+    fn what_was_made_last_at_an_address_is_imported() {
+        let mut calls = Calls::default();
+        for (address, action, id) in [
+            ("a.new", "create", Some("1")),
+            ("a.changed", "update", Some("2")),
+            ("a.gone", "delete", None),
+            ("a.replaced", "delete", None),
+            ("a.replaced", "create", Some("3")),
+            ("a.made_before", "create", Some("4")),
+            ("a.made_before", "delete", None),
+            ("a.nameless", "create", None),
+        ] {
+            calls.finish(&hook(address, action, id), Timestamp::UNIX_EPOCH);
+        }
+        let made = calls.made();
+        let told: Vec<(&str, &str, bool)> =
+            made.iter().map(|import| (&*import.address, &*import.id, import.replaces)).collect();
+        assert_eq!(told, [("a.new", "1", false), ("a.replaced", "3", true), ("a.made_before", "4", true)]);
+        assert_eq!(calls.nameless().iter().map(|call| &*call.address).collect::<Vec<_>>(), ["a.nameless"]);
     }
 
     #[test]

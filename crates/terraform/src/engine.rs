@@ -202,14 +202,26 @@ pub enum Verb {
     StatePush,
     /// `force-unlock`
     ForceUnlock,
+    /// `state pull`
+    StatePull,
+    /// `state rm`
+    StateRemove,
+    /// `import`
+    Import,
 }
 
 impl Verb {
     /// Whether it may be killed: it changes neither the world nor the state.
     pub fn may_be_killed(self) -> bool {
         match self {
-            Self::Version | Self::Fetch | Self::Init | Self::Plan | Self::Show | Self::Output => true,
-            Self::Apply | Self::StatePush | Self::ForceUnlock => false,
+            Self::Version
+            | Self::Fetch
+            | Self::Init
+            | Self::Plan
+            | Self::Show
+            | Self::Output
+            | Self::StatePull => true,
+            Self::Apply | Self::StatePush | Self::ForceUnlock | Self::StateRemove | Self::Import => false,
         }
     }
 
@@ -230,6 +242,9 @@ impl Verb {
             Self::Output => "output",
             Self::StatePush => "state-push",
             Self::ForceUnlock => "force-unlock",
+            Self::StatePull => "state-pull",
+            Self::StateRemove => "state-rm",
+            Self::Import => "import",
         }
     }
 }
@@ -239,6 +254,8 @@ impl fmt::Display for Verb {
         formatter.write_str(match self {
             Self::Fetch => "fetching the module",
             Self::StatePush => "state push",
+            Self::StatePull => "state pull",
+            Self::StateRemove => "state rm",
             other => other.name(),
         })
     }

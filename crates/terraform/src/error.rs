@@ -167,7 +167,13 @@ impl Error {
             Self::Binary(_) | Self::Start { .. } => "TerraformUnavailable",
             Self::File { .. } => "WorkingDirectoryFailed",
             Self::Failed { verb, .. } => match verb {
-                Verb::Version | Verb::Show | Verb::Output | Verb::ForceUnlock => "TerraformFailed",
+                Verb::Version
+                | Verb::Show
+                | Verb::Output
+                | Verb::ForceUnlock
+                | Verb::StatePull
+                | Verb::StateRemove
+                | Verb::Import => "TerraformFailed",
                 Verb::Fetch => "ModuleUnavailable",
                 Verb::Init => "InitFailed",
                 Verb::Plan => "PlanFailed",

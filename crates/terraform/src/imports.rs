@@ -19,10 +19,13 @@ pub struct Import {
     pub address: String,
     /// What the provider knows it by.
     pub id: String,
+    /// Whether an object of the same address was deleted, which the state may still hold.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaces: bool,
 }
 
 /// An import that a plan failed of.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedImport {
     /// The address of the resource.
     pub address: String,
@@ -32,7 +35,7 @@ pub struct FailedImport {
 
 /// The file with one block for each import.
 pub(crate) fn file(imports: &[Import]) -> String {
-    imports.iter().fold(String::new(), |mut text, Import { address, id }| {
+    imports.iter().fold(String::new(), |mut text, Import { address, id, replaces: _ }| {
         // An address that is none could say anything: its block stays empty, so that the lines of the others are as they were.
         if is_address(address) {
             // Writing to a String cannot fail.
@@ -203,7 +206,7 @@ mod tests {
     #[case::nothing("", false)]
     fn only_addresses_of_managed_resources_are_imported(#[case] text: &str, #[case] expected: bool) {
         assert_eq!(is_address(text), expected);
-        let import = Import { address: text.to_owned(), id: "x".to_owned() };
+        let import = Import { address: text.to_owned(), id: "x".to_owned(), replaces: false };
         let file = file(&[import]);
         assert_eq!((file.contains("import"), file.lines().count()), (expected, 4));
     }
@@ -220,7 +223,8 @@ mod tests {
 
     #[test]
     fn a_failed_import_is_known_by_its_line_its_address_or_its_name() {
-        let import = |address: &str| Import { address: address.to_owned(), id: "x".to_owned() };
+        let import =
+            |address: &str| Import { address: address.to_owned(), id: "x".to_owned(), replaces: false };
         let imports = [import("a.b"), import("a.b[0]"), import("a.bc"), import("a.d"), import("a.e")];
         let at =
             |line| Diagnostic { file: Some(FILE.to_owned()), line: Some(line), ..Diagnostic::error("no") };

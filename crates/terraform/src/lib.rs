@@ -18,6 +18,7 @@ mod environment;
 mod error;
 mod fingerprint;
 mod imports;
+mod instances;
 mod keeper;
 mod live;
 pub mod machine;

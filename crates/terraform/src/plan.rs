@@ -8,6 +8,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::imports::FailedImport;
+
 pub(crate) use read::{nothing, read};
 
 /// Names what a plan would do. The same changes have the same hash, however often they are planned.
@@ -58,6 +60,9 @@ pub struct Plan {
     /// asked for another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<String>,
+    /// What an interrupted apply has made and this plan does not take in, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_imported: Vec<FailedImport>,
 }
 
 impl Plan {
@@ -124,6 +129,9 @@ impl fmt::Display for Plan {
         }
         for other in &self.others {
             write!(formatter, "\n    also {other}")?;
+        }
+        for FailedImport { address, why } in &self.not_imported {
+            write!(formatter, "\n    made by an interrupted run, and not imported: {address} ({why})")?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ mod ended;
 mod interruptible;
 mod keep;
 mod kept_state;
+mod recover;
 mod session;
 mod spawn;
 mod steps;

@@ -242,6 +242,7 @@ pub fn plan(changes: &[(&str, Action)]) -> Plan {
         drift: Vec::new(),
         warnings: Vec::new(),
         elsewhere: None,
+        not_imported: Vec::new(),
     }
 }
 

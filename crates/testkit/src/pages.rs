@@ -18,14 +18,14 @@ pub enum Need {
     Cloud,
     /// Objects or files of the reader's own. The test creates them under the names on the page.
     Cluster,
-    /// The real clusterctl, and a repository of providers for it. `cargo xtask conformance` runs clusterctl, but not yet these blocks.
+    /// The real clusterctl, and a repository of providers for it.
     Clusterctl,
-    /// Crossplane's real provider-terraform. `cargo xtask conformance` runs it, but not yet these blocks.
+    /// Crossplane's real provider-terraform.
     Crossplane,
     /// The command line of Flux. It embeds manifests that its own build generates and that are not in its Go module:
     /// `go build github.com/fluxcd/flux2/v2/cmd/flux` fails with `pattern manifests/*.yaml: no matching files found`.
     Flux,
-    /// The real Helm. `cargo xtask conformance` runs it, but not yet this block.
+    /// The real Helm.
     Helm,
     /// Programs that build and push images, which need packages of the system and a registry.
     Image,
@@ -40,6 +40,8 @@ pub enum Need {
 pub enum Runner {
     /// `cargo test -p capt --test it pages`
     Test,
+    /// `cargo xtask conformance`, beside the real programs of others.
+    Conformance,
     /// Nobody: programs parse their arguments, and the API server validates manifests.
     Rehearsal,
 }
@@ -63,13 +65,8 @@ impl Need {
     pub fn runner(self) -> Runner {
         match self {
             Self::Cargo | Self::Cluster | Self::Terminal => Runner::Test,
-            Self::Cloud
-            | Self::Clusterctl
-            | Self::Crossplane
-            | Self::Flux
-            | Self::Helm
-            | Self::Image
-            | Self::Release => Runner::Rehearsal,
+            Self::Clusterctl | Self::Crossplane | Self::Helm => Runner::Conformance,
+            Self::Cloud | Self::Flux | Self::Image | Self::Release => Runner::Rehearsal,
         }
     }
 }

@@ -28,6 +28,7 @@ use super::contract::{ClusterApi, all};
 use super::server::Server;
 use crate::dist::{self, Version};
 pub(crate) use program::Clusterctl;
+pub(super) use program::NOWHERE;
 use repository::Repository;
 
 /// What everything here is done with.

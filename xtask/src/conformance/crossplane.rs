@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::clusterctl::eyes::{SOON, is_true, until};
 use super::modules::Pins;
+use super::pages;
 use crate::binary::Binary;
 use diary::{CAPT, CROSSPLANE};
 use site::{Made, Site};
@@ -50,7 +51,8 @@ pub(super) fn hands_over(pins: &Pins, binary: &Binary) -> anyhow::Result<()> {
 }
 
 async fn goes_there_and_back(site: &Site) -> anyhow::Result<()> {
-    let name = "shared";
+    let reader = site.reader()?;
+    let name = "network";
     site.put_workspace(name, MODULE, "hello").await?;
     site.put_workspace("other", MODULE, "hello").await?;
     let made = site.settled(name).await?;
@@ -61,8 +63,7 @@ async fn goes_there_and_back(site: &Site) -> anyhow::Result<()> {
     // Taken over: nothing is written but what says so.
     let planned = site.capt(&["migrate", "from-crossplane", "--all", "--dry-run"])?;
     ensure!(planned["workspaces"][0]["outcome"] == "Planned", "a dry run says {planned}");
-    let taken = site.capt(&["migrate", "from-crossplane", name, "--yes", PASSED_WITHIN])?;
-    ensure!(taken["workspaces"][0]["outcome"] == "Done", "taking over says {taken}");
+    reader.run(pages::FROM_CROSSPLANE, &[]).await?;
     same(&made, &site.made(name).await?, "taking over")?;
     let diary = site.diary.take()?;
     ensure!(
@@ -100,17 +101,26 @@ async fn goes_there_and_back(site: &Site) -> anyhow::Result<()> {
     );
     println!("ok: Crossplane has it back, and has nothing to change");
 
+    reader.run(pages::THERE_AND_BACK, &[]).await?;
+    site.looked_at(&shared, LOOKS).await?;
+    same(&back, &site.settled(name).await?, "going there and back")?;
+    let diary = site.diary.take()?;
+    ensure!(
+        diary.count(CROSSPLANE, "apply") + diary.count(CAPT, "apply") == 0,
+        "going there and back has changed it: {diary:?}"
+    );
+
     // Each takes down what it runs.
-    let taken = site.capt(&["migrate", "from-crossplane", "other", "--yes", PASSED_WITHIN])?;
-    ensure!(taken["workspaces"][0]["outcome"] == "Done", "taking over says {taken}");
-    site.diary.take()?;
     site.delete(name).await?;
-    site.delete("other").await?;
     site.gone(name).await?;
+    let diary = site.diary.take()?;
+    ensure!(diary.of(&shared, CAPT) == 0, "CAPT has run what is Crossplane's: {diary:?}");
+    reader.run(pages::ALL_FROM_CROSSPLANE, &[]).await?;
+    site.diary.take()?;
+    site.delete("other").await?;
     site.gone("other").await?;
     let diary = site.diary.take()?;
     ensure!(diary.of(&other, CROSSPLANE) == 0, "Crossplane has run what is CAPT's: {diary:?}");
-    ensure!(diary.of(&shared, CAPT) == 0, "CAPT has run what is Crossplane's: {diary:?}");
     println!("ok: each takes down what it runs, and nothing is left");
     Ok(())
 }

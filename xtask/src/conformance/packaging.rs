@@ -39,7 +39,7 @@ pub(super) fn holds(capt: &Path, helm: &Helm, pins: &Pins) -> anyhow::Result<()>
         admission::accepts(&server.client, &rendered).await?;
         releases::leave_others_alone(helm, &server, &theirs).await?;
         releases::take_over_when_told(helm, &server).await?;
-        releases::upgrade_and_stay(helm, &server).await?;
+        releases::upgrade_and_stay(capt, helm, &server).await?;
         rights::are_the_least(&server).await?;
         rights::aggregate(&server).await?;
         Box::pin(flow::runs_under_the_chart(capt, helm, &server, &workload)).await

@@ -1,6 +1,7 @@
 //! Applies of slow resources, interrupted at random moments: afterwards state and reality agree, no lock is left, and nothing
-//! was made twice. Where a container dies, what it had not stored is lost: then nothing may be stuck.
+//! was made twice.
 
+pub(super) mod deaths;
 mod fleet;
 mod host;
 mod reality;
@@ -49,25 +50,6 @@ enum End {
     },
 }
 
-impl Subject {
-    /// The ways in which it ends, each so many times.
-    fn ends(self, rounds: u32) -> Vec<End> {
-        let kinds = match self {
-            Self::Manager | Self::Home => [End::Stop, End::Kill],
-            Self::Container => [End::Death { lost: false }, End::Death { lost: true }],
-        };
-        kinds.iter().flat_map(|end| vec![*end; rounds as usize]).collect()
-    }
-
-    /// Whether all that was made is known afterwards.
-    fn stores_everything(self) -> bool {
-        match self {
-            Self::Manager | Self::Home => true,
-            Self::Container => false,
-        }
-    }
-}
-
 /// What happened.
 #[derive(Debug, Serialize)]
 pub(crate) struct Summary {
@@ -75,10 +57,6 @@ pub(crate) struct Summary {
     seed: u64,
     kills: u32,
     stops: u32,
-    /// Deaths of all at once, with the directory kept and lost, and the locks that they left.
-    deaths_kept: u32,
-    deaths_lost: u32,
-    locks_left: usize,
     changes: u32,
     deletions: u32,
     /// Resources whose making was interrupted.
@@ -97,18 +75,15 @@ impl Summary {
 pub(crate) async fn soak(capt: &Path, subject: Subject, rounds: u32, seed: u64) -> anyhow::Result<Summary> {
     let place = tempfile::tempdir().context("making a temporary directory")?;
     let reality = Reality::new(&place.path().join("reality"))?;
-    let mut host = Host::start(capt, subject, place.path()).await?;
+    let mut host = Host::start(capt, subject, place.path(), None).await?;
     let mut random = fastrand::Rng::with_seed(seed);
     let mut excused = BTreeSet::new();
-    let mut fleet = Fleet::new(&reality, subject.stores_everything());
+    let mut fleet = Fleet::new(&reality);
     let mut summary = Summary {
         subject,
         seed,
         kills: 0,
         stops: 0,
-        deaths_kept: 0,
-        deaths_lost: 0,
-        locks_left: 0,
         changes: 0,
         deletions: 0,
         interrupted: 0,
@@ -117,7 +92,7 @@ pub(crate) async fn soak(capt: &Path, subject: Subject, rounds: u32, seed: u64) 
     };
     let started = Instant::now();
     fleet.create(&host.client().await?).await?;
-    let mut ends = subject.ends(rounds);
+    let mut ends = [End::Stop, End::Kill].repeat(rounds as usize);
     random.shuffle(&mut ends);
     for (round, end) in ends.into_iter().enumerate() {
         let context = || format!("in round {round} of seed {seed}");
@@ -132,12 +107,7 @@ pub(crate) async fn soak(capt: &Path, subject: Subject, rounds: u32, seed: u64) 
         summary.violations.extend(host.end(end).with_context(context)?);
         match end {
             End::Stop => summary.stops += 1,
-            End::Kill => summary.kills += 1,
-            End::Death { lost } => {
-                let count = if lost { &mut summary.deaths_lost } else { &mut summary.deaths_kept };
-                *count += 1;
-                summary.locks_left += fleet.locks(&host.client().await?).await.with_context(context)?.len();
-            }
+            End::Kill | End::Death { .. } => summary.kills += 1,
         }
         host.start_again(end, &mut excused).await.with_context(context)?;
     }
@@ -157,41 +127,15 @@ async fn finish(
 ) -> anyhow::Result<()> {
     let client = host.client().await?;
     fleet.create(&client).await?;
-    let deadline = Instant::now() + SETTLED_WITHIN;
-    loop {
-        let unsettled = fleet.unsettled(&client).await?;
-        if unsettled.is_empty() {
-            break;
-        }
-        if Instant::now() > deadline {
-            summary.violations.extend(unsettled);
-            break;
-        }
-        sleep(PAUSE).await;
-    }
+    summary.violations.extend(fleet.settle(&client).await?);
     tainted::collect(&client, host.directory(), excused).await?;
-    let compared = if summary.subject.stores_everything() { fleet.workspaces() } else { Vec::new() };
-    for workspace in compared {
+    for workspace in fleet.workspaces() {
         let known = fleet.state_of(&client, &workspace).await?;
         summary.violations.extend(reality.differences(&workspace, &known, excused)?);
     }
     summary.violations.extend(fleet.locks(&client).await?);
-    fleet.delete_all(&client).await?;
-    let deadline = Instant::now() + SETTLED_WITHIN;
-    loop {
-        let left = fleet.left(&client).await?;
-        if left.is_empty() {
-            break;
-        }
-        if Instant::now() > deadline {
-            summary.violations.extend(left.into_iter().map(|name| format!("{name} was never removed")));
-            break;
-        }
-        sleep(PAUSE).await;
-    }
-    if summary.subject.stores_everything() {
-        summary.violations.extend(reality.leftovers(excused)?);
-    }
+    summary.violations.extend(fleet.take_down(&client).await?);
+    summary.violations.extend(reality.leftovers(excused)?);
     summary.violations.extend(host.end(End::Stop)?);
     Ok(())
 }

@@ -209,6 +209,10 @@ reasons! {
     StateMissing: Trouble,
     /// Two versions of the state follow from the same one.
     StateForked: Trouble,
+    /// An apply died, and what its calls in flight made is not in the state.
+    InterruptedCalls: Trouble,
+    /// No call of an apply is left that nobody knows the result of.
+    NoInterruptedCalls: Calm,
     /// A run ended after its apply was moved away, and its state is here.
     StateLeftBehind: Trouble,
     /// The state of this name belongs to another Workspace.

@@ -14,6 +14,7 @@ use capt_core::apply::Blocked;
 use capt_core::standing::{Standing, cluster_name, standing};
 use capt_core::workspace::backend;
 use capt_core::workspace::decide::{Operation, Start, Step, Which};
+use capt_core::workspace::interrupted::{InterruptedCall, shows_at_next_plan};
 use capt_core::workspace::observed::{BegunRecord, Memory, Observed, State};
 use capt_core::workspace::runner::{Starter, earlier};
 use capt_core::workspace::status::Effect;
@@ -22,11 +23,12 @@ use kube::{Api, ResourceExt};
 use serde_json::json;
 use tracing::warn;
 
+use super::journal::{self, Journal};
 use super::keeper::SecretKeeper;
 use super::observe::Seen;
 use super::place::Place;
 use super::place::kept::merge;
-use super::record::Saved;
+use super::record::{Saved, Saving};
 use super::runs::Order;
 use super::{Terraform, connection_secret, handover, plan_text, snapshot, state};
 use crate::context::Context;
@@ -203,6 +205,7 @@ impl Acting<'_> {
             state::begin(&self.context.client, self.place).await?;
         }
         let mut run = run.with(operation(&start.operation));
+        run.imports = journal::imports(&self.seen.record);
         // In a namespace that is being deleted no Lease can be made. CAPT alone runs this Workspace.
         run.locking = if self.seen.terminating { Locking::None } else { Locking::Wait(LOCK_PATIENCE) };
         let begins = match &start.operation {
@@ -236,6 +239,7 @@ impl Acting<'_> {
             restored: self.seen.found.as_ref().and_then(|found| found.restored.clone()),
             preview: self.seen.preview.clone().filter(|_| is_preview),
             keeper: Some(Box::new(SecretKeeper::new(&self.context.client, self.place, self.terraform))),
+            journal: Some(Journal::new(&self.context.client, self.place, self.terraform, &self.seen.record)),
         });
         Ok(Done::Told(effect))
     }
@@ -281,16 +285,21 @@ impl Acting<'_> {
             begun: Some(self.begun(fingerprint, plan)),
             elsewhere,
             workspace: Some(self.place.workspace_uid.clone()),
+            interrupted: self.interrupted(),
             ..self.seen.record.memory.clone()
         };
+        let over = self.seen.interrupted.as_ref().is_some_and(|interrupted| interrupted.over);
+        let (lock, calls) = (self.provider_lock(), journal::carried(&self.seen.record, over));
         let inputs = keeps.then_some((run, fingerprint));
-        let lock = self.provider_lock();
-        let saved = self.save(&memory, inputs, lock.as_deref(), true).await?;
+        let wanted =
+            Saving { inputs, provider_lock: lock.as_deref(), calls: Some(&calls), ..saving(&memory, true) };
+        let saved = self.save(wanted).await?;
         if saved.too_large {
             warn!("what goes in is too large to be kept: a destroy will need its sources again");
         }
         if self.is_put_off().await? {
-            self.save(&self.seen.record.memory, None, None, false).await?;
+            let record = &self.seen.record;
+            self.save(Saving { calls: Some(&record.calls), ..saving(&record.memory, false) }).await?;
             return Ok(false);
         }
         Ok(true)
@@ -305,7 +314,7 @@ impl Acting<'_> {
         }
         let begun = BegunRecord { at: begun.at, ..self.begun(&begun.fingerprint, &begun.plan) };
         let memory = Memory { begun: Some(begun), ..before.memory.clone() };
-        self.save(&memory, None, None, before.blocks_move).await.map(drop)
+        self.save(saving(&memory, before.blocks_move)).await.map(drop)
     }
 
     /// An apply that begins now.
@@ -391,27 +400,29 @@ impl Acting<'_> {
             }
             _ => memory.elsewhere.clone(),
         };
-        let memory = Memory { elsewhere, ..memory };
+        let interrupted = if in_line { self.interrupted() } else { memory.interrupted.clone() };
+        let memory = Memory { elsewhere, interrupted, ..memory };
         self.note_name(memory.elsewhere.as_deref()).await?;
         if memory == *before && !self.seen.record.blocks_move {
             return Ok(());
         }
-        self.save(&memory, None, None, false).await.map(drop)
+        self.save(saving(&memory, false)).await.map(drop)
+    }
+
+    /// The calls that a person has to look after, and that are remembered once another apply begins or all is in line. What a
+    /// comparison with reality shows is not among them.
+    fn interrupted(&self) -> Vec<InterruptedCall> {
+        let remembered = &self.seen.record.memory.interrupted;
+        let known = self.seen.interrupted.as_ref().map_or(remembered, |interrupted| &interrupted.calls);
+        known.iter().filter(|call| !shows_at_next_plan(call)).cloned().collect()
     }
 
     /// Puts on record what is remembered, and with it the logs of runs that ended: nothing is written for them alone then.
-    async fn save(
-        &self,
-        memory: &Memory,
-        inputs: Option<(&Run, &str)>,
-        provider_lock: Option<&str>,
-        blocks_move: bool,
-    ) -> Result<Saved, Error> {
+    async fn save(&self, saving: Saving<'_>) -> Result<Saved, Error> {
         let (runs, uid) = (&self.terraform.runs, &self.place.workspace_uid);
         let logs = runs.logs(uid);
         let (client, records) = (&self.context.client, &self.terraform.records);
-        let saved =
-            records.save(client, self.place, memory, inputs, provider_lock, &logs, blocks_move).await?;
+        let saved = records.save(client, self.place, Saving { logs: &logs, ..saving }).await?;
         runs.stored(uid, &logs);
         Ok(saved)
     }
@@ -429,7 +440,7 @@ impl Acting<'_> {
             return;
         }
         // A log that cannot be stored changes nothing about what it tells of.
-        if let Err(error) = self.save(&self.seen.record.memory, None, None, blocks_move).await {
+        if let Err(error) = self.save(saving(&self.seen.record.memory, blocks_move)).await {
             warn!(error = &error as &dyn std::error::Error, "the log of a run is not stored yet");
         }
     }
@@ -448,6 +459,11 @@ impl Acting<'_> {
         }
         Ok(Done::Told(Effect::Nothing))
     }
+}
+
+/// Only what is remembered.
+fn saving(memory: &Memory, blocks_move: bool) -> Saving<'_> {
+    Saving { memory, inputs: None, provider_lock: None, logs: &[], blocks_move, calls: None }
 }
 
 fn operation(operation: &Operation) -> capt_terraform::Operation {

@@ -1,6 +1,7 @@
 //! Sees everything that the decision about a Workspace rests on.
 
 mod facts;
+mod interrupted;
 mod left;
 mod origin;
 mod previews;
@@ -36,6 +37,7 @@ use crate::error::Error;
 use crate::index::{Dependency, Dependent, Name, Notes};
 use crate::stop::Stop;
 use facts::Facts;
+pub(super) use interrupted::Interrupted;
 pub(super) use origin::Source;
 use previews::Previewing;
 use wishes::Wishes;
@@ -47,6 +49,8 @@ pub(super) struct Seen {
     pub(super) full: Option<Workspace>,
     pub(super) place: Option<Place>,
     pub(super) record: Record,
+    /// What became of the calls of applies that died; nothing where it was not looked.
+    pub(super) interrupted: Option<Interrupted>,
     pub(super) resolved: Option<Resolved>,
     pub(super) found: Option<state::Found>,
     pub(super) over: Option<Arc<Over>>,
@@ -75,6 +79,7 @@ impl Seen {
             full: None,
             place: None,
             record: Record::default(),
+            interrupted: None,
             resolved: None,
             found: None,
             over: None,
@@ -302,17 +307,15 @@ async fn look_closely(
     }
     let deleting = is_going(&full);
     let terminating = deleting && is_terminating(&place.state.namespace, context).await?;
-    let hand_back = (turn == Turn::HandBack).then(|| {
-        let seen = handover::Seen {
-            place: &place,
-            record: &record,
-            found: found.as_ref(),
-            config: &full.spec.provider_config_ref.name,
-            keeping: keeping.as_ref(),
-            note: state_note.as_deref(),
-        };
-        seen.check()
-    });
+    let leaving = handover::Seen {
+        place: &place,
+        record: &record,
+        found: found.as_ref(),
+        config: &full.spec.provider_config_ref.name,
+        keeping: keeping.as_ref(),
+        note: state_note.as_deref(),
+    };
+    let hand_back = (turn == Turn::HandBack).then(|| leaving.check());
     let unstored = match &hand_back {
         Some(_) => terraform.left(&uid).await != Left::default(),
         None => false,
@@ -336,6 +339,7 @@ async fn look_closely(
         preview,
         now: terraform.now(),
     };
+    let interrupted = interrupted::look(&full, &place, &record, over.as_deref(), client, terraform).await?;
     let (observed, outputs_lack) = if deleting {
         (Observed::Deleting(Box::new(facts.deleting())), None)
     } else {
@@ -347,6 +351,7 @@ async fn look_closely(
         full: Some(full),
         place: Some(place),
         record,
+        interrupted: Some(interrupted),
         resolved: resolved.ok(),
         found,
         over,

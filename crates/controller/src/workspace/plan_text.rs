@@ -159,6 +159,7 @@ mod tests {
             drift: Vec::new(),
             warnings: Vec::new(),
             elsewhere: None,
+            not_imported: Vec::new(),
         }
     }
 

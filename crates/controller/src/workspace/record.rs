@@ -2,6 +2,7 @@
 //!
 //! One Secret for each Workspace, held by our finalizer: a namespace that is deleted must not take along what the destroy needs.
 
+mod calls;
 mod logs;
 mod packing;
 #[cfg(test)]
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use capt_api::names::{FIELD_MANAGER, annotation, finalizer};
 use capt_core::workspace::observed::Memory;
 use capt_core::workspace::run_log::{RunLog, Shelf};
-use capt_terraform::{Identity, Run};
+use capt_terraform::{Calls, Identity, Run};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -34,6 +35,7 @@ const INPUTS: &str = "inputs";
 const FINGERPRINT: &str = "fingerprint";
 const ARCHIVE: &str = "archive";
 const PROVIDER_LOCK: &str = "provider-lock";
+const CALLS: &str = "calls";
 /// A Secret holds 1 MiB: inputs, lock file and memory have to fit into it together.
 const LARGEST_INPUTS: usize = 900 << 10;
 const LARGEST_LOCK: usize = 100 << 10;
@@ -56,6 +58,24 @@ pub(super) struct Record {
     pub(super) provider_lock: Option<String>,
     /// Whether it holds up a move.
     pub(super) blocks_move: bool,
+    /// What an apply whose end is not on record has begun and finished.
+    pub(super) calls: Calls,
+}
+
+/// What is to be put on record.
+#[derive(Clone, Copy)]
+pub(super) struct Saving<'record> {
+    pub(super) memory: &'record Memory,
+    /// What goes into Terraform and its fingerprint.
+    pub(super) inputs: Option<(&'record Run, &'record str)>,
+    /// The lock file of the providers.
+    pub(super) provider_lock: Option<&'record str>,
+    /// Logs of runs that ended.
+    pub(super) logs: &'record [Arc<RunLog>],
+    /// Whether it holds up a move.
+    pub(super) blocks_move: bool,
+    /// The calls of an apply; those that are on record by default. Without an apply whose end is not on record there are none.
+    pub(super) calls: Option<&'record Calls>,
 }
 
 /// What came of a save.
@@ -134,17 +154,13 @@ impl Records {
     ///
     /// While a run may change something the record holds up `clusterctl move`, which takes it along with its apply and looks at
     /// it before it pauses anything. It is written before and after each such run anyway.
-    #[expect(clippy::too_many_arguments, reason = "these are what a record is made of")]
     pub(super) async fn save(
         &self,
         client: &Client,
         place: &Place,
-        memory: &Memory,
-        inputs: Option<(&Run, &str)>,
-        provider_lock: Option<&str>,
-        logs: &[Arc<RunLog>],
-        blocks_move: bool,
+        saving: Saving<'_>,
     ) -> Result<Saved, Error> {
+        let Saving { memory, inputs, provider_lock, logs, blocks_move, calls } = saving;
         let known = self.find(client, place).await?;
         let mut record = known.record.clone();
         let mut changes = Changes::new();
@@ -168,18 +184,57 @@ impl Records {
             record.memory = memory.clone();
             changes.insert(MEMORY.to_owned(), Some(json!(memory).to_string().into_bytes()));
         }
+        let none = Calls::default();
+        let calls = if memory.begun.is_none() { Some(&none) } else { calls };
+        if let Some(calls) = calls.filter(|calls| record.calls != **calls) {
+            record.calls = calls.clone();
+            let others = sizes_without(&known.sizes, &changes);
+            changes.insert(CALLS.to_owned(), pack_calls(calls, &others).await?);
+        }
+        record.blocks_move = blocks_move;
+        self.put(client, place, known, record, changes, logs).await?;
+        Ok(Saved { too_large })
+    }
+
+    /// Puts on record what an apply has begun and finished so far.
+    pub(super) async fn note_calls(
+        &self,
+        client: &Client,
+        place: &Place,
+        calls: &Calls,
+    ) -> Result<(), Error> {
+        let known = self.find(client, place).await?;
+        // A record that is gone was removed with its Workspace.
+        if known.metadata.is_none() || known.record.calls == *calls {
+            return Ok(());
+        }
+        let record = Record { calls: calls.clone(), ..known.record.clone() };
+        let others = sizes_without(&known.sizes, &Changes::new());
+        let changes = Changes::from([(CALLS.to_owned(), pack_calls(calls, &others).await?)]);
+        self.put(client, place, known, record, changes, &[]).await
+    }
+
+    /// Writes what is new, and remembers it.
+    async fn put(
+        &self,
+        client: &Client,
+        place: &Place,
+        known: Known,
+        record: Record,
+        mut changes: Changes,
+        logs: &[Arc<RunLog>],
+    ) -> Result<(), Error> {
         let (mut sizes, mut stored) = (known.sizes, known.logs);
         for (key, value) in &changes {
             sizes.insert(key.clone(), value.as_ref().map_or(0, Vec::len));
         }
         changes.extend(logs::shelve(logs, &mut stored, room(&sizes)).await?);
-        record.blocks_move = blocks_move;
-        let written = write(client, place, known.metadata.as_ref(), changes, blocks_move).await;
+        let written = write(client, place, known.metadata.as_ref(), changes, record.blocks_move).await;
         // Whatever went wrong, what is known may be wrong too.
         self.known().remove(&key(place));
         let metadata = written?.or(known.metadata);
         self.known().insert(key(place), Known { record, metadata, logs: stored, sizes });
-        Ok(Saved { too_large })
+        Ok(())
     }
 
     /// Removes the record.
@@ -213,6 +268,22 @@ impl Records {
     fn known(&self) -> MutexGuard<'_, HashMap<Key, Known>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How much room everything has but the calls of an apply.
+fn sizes_without(known: &BTreeMap<String, usize>, changes: &Changes) -> BTreeMap<String, usize> {
+    let mut sizes = known.clone();
+    sizes.extend(changes.iter().map(|(key, value)| (key.clone(), value.as_ref().map_or(0, Vec::len))));
+    sizes.remove(CALLS);
+    sizes
+}
+
+async fn pack_calls(calls: &Calls, others: &BTreeMap<String, usize>) -> Result<Option<Vec<u8>>, Error> {
+    if calls.is_empty() {
+        return Ok(None);
+    }
+    let (calls, room) = (calls.clone(), LARGEST.saturating_sub(others.values().sum()));
+    aside(move || calls::pack(&calls, room)).await.map(Some)
 }
 
 /// How much room is left for logs.
@@ -282,7 +353,18 @@ fn record(secret: &Secret, place: &Place) -> Record {
         kept: text(FINGERPRINT).filter(|_| value(INPUTS).is_some()),
         provider_lock: text(PROVIDER_LOCK),
         blocks_move: blocks_move(&secret.metadata),
+        calls: value(CALLS).map(|packed| calls(packed, place)).unwrap_or_default(),
     }
+}
+
+fn calls(packed: &[u8], place: &Place) -> Calls {
+    calls::unpack(packed).unwrap_or_else(|| {
+        warn!(
+            workspace = place.workspace,
+            "the calls of an interrupted apply cannot be read and are passed over"
+        );
+        Calls::default()
+    })
 }
 
 fn blocks_move(metadata: &ObjectMeta) -> bool {

@@ -46,6 +46,9 @@ pub(super) async fn report(
         run: run.as_ref(),
         plan: plan.as_ref(),
         state: state.as_ref(),
+        interrupted: seen
+            .and_then(|seen| seen.interrupted.as_ref())
+            .map(|interrupted| interrupted.calls.as_slice()),
         tool: &tool,
         now: &now,
     };

@@ -24,6 +24,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span};
 
+use super::journal::Journal;
 use super::limit::Limit;
 use crate::metrics::Metrics;
 use crate::options::{Clock, TerraformOptions};
@@ -78,6 +79,8 @@ pub(super) struct Order {
     pub(super) preview: Option<String>,
     /// Who keeps the state, where it is in Secrets of this cluster.
     pub(super) keeper: Option<Box<dyn StateKeeper>>,
+    /// Who puts on record what the run has begun and finished.
+    pub(super) journal: Option<Journal>,
 }
 
 impl Runs {

@@ -10,6 +10,13 @@ super::advice! {
         "an interrupted run and somebody else both wrote the state; CAPT keeps the version of the run as a snapshot and uses the stored one"
         => "compare both with `capt state list workspace NAME` and `capt state show workspace NAME`; approve the next plan to go on with the \
             stored version, or put the other one back with `capt state restore workspace NAME --snapshot SERIAL`";
+    InterruptedCalls, "Workspace: InterruptedCalls":
+        "the container or machine that ran Terraform died during an apply; the message names the calls that were in flight, and objects that were \
+            made and that CAPT cannot import"
+        => "look for each of them in the cloud; import or delete what you find, then annotate the Workspace as the message says";
+    NoInterruptedCalls, "Workspace: InterruptedCalls":
+        "the result of every call is known, or a person has checked it"
+        => "nothing is to be done";
     StateLeftBehind, "Workspace: Event":
         "a run began in the moment in which its apply was moved to another cluster, and wrote its state here, where nobody uses it"
         => "approve nothing at the target; copy the Secret that the message names over the one at the target, as the guide to moving says, \

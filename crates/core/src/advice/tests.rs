@@ -14,6 +14,7 @@ const CONDITIONS: &[&str] = &[
     condition::DRIFTED,
     condition::APPROVAL_REQUIRED,
     condition::STATE_LARGE,
+    condition::INTERRUPTED_CALLS,
     condition::AVAILABLE,
     condition::SECRETS_READY,
     condition::ROLLING_OUT,

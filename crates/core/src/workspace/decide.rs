@@ -182,6 +182,8 @@ pub enum Concern {
     Moved,
     /// Crossplane has made things, and it makes everything anew.
     MadeBefore,
+    /// An interrupted apply has made these, and they are not imported.
+    NotImported(Vec<String>),
 }
 
 /// Decides what to do.

@@ -5,6 +5,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::handover::Move;
+use super::interrupted::InterruptedCall;
 use super::lock::Lock;
 use super::policy::Permissions;
 use super::protection::Protection;
@@ -203,6 +204,9 @@ pub struct Memory {
     /// The uid of the Workspace that it is of. It is another one after a move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
+    /// Calls of applies that died, of which nobody knows what they made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interrupted: Vec<InterruptedCall>,
 }
 
 /// An apply that succeeded.
@@ -323,6 +327,8 @@ pub struct Planned {
     pub effect: Effect,
     /// The backend that keeps the state, where it is not CAPT's choice.
     pub elsewhere: Option<String>,
+    /// The addresses of what an interrupted apply has made, and what this plan does not take in.
+    pub not_imported: Vec<String>,
 }
 
 impl Planned {

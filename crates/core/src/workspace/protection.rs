@@ -113,6 +113,7 @@ mod tests {
             changes: vec![PlannedChange { address: address.to_owned(), action }],
             effect: Effect::Resources,
             elsewhere: None,
+            not_imported: Vec::new(),
         }
     }
 

@@ -14,6 +14,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde_json::Value;
 
 use super::decide::Step;
+use super::interrupted::{self, InterruptedCall};
 use super::lock;
 use crate::apply::Blocked;
 use crate::condition::Truth;
@@ -58,6 +59,8 @@ pub struct Report<'facts> {
     pub plan: Option<&'facts PlanStatus>,
     /// Where the state is, as far as this reconcile looked.
     pub state: Option<&'facts StateStatus>,
+    /// Calls of an apply that died, as far as this reconcile looked.
+    pub interrupted: Option<&'facts [InterruptedCall]>,
     /// Which tool runs.
     pub tool: &'facts str,
     /// Now.
@@ -98,6 +101,7 @@ pub fn status(report: Report<'_>) -> Option<WorkspaceStatus> {
         Ok(_) => told(&mut conditions, report),
     }
     told_state(&mut conditions, report.state);
+    report_interrupted(&mut conditions, report);
     status.conditions = conditions.into_inner();
     status.observed_generation = generation;
     if let Ok(effect) = report.outcome {
@@ -219,6 +223,19 @@ fn told_state(conditions: &mut Conditions, state: Option<&StateStatus>) {
         conditions.set(type_::STATE_LARGE, Truth::True, Reason::StateNearLimit, &message);
     } else {
         conditions.clear(type_::STATE_LARGE, Reason::StateSizeFine);
+    }
+}
+
+fn report_interrupted(conditions: &mut Conditions, report: Report<'_>) {
+    match report.interrupted {
+        None => {}
+        Some([]) => conditions.clear(type_::INTERRUPTED_CALLS, Reason::NoInterruptedCalls),
+        Some(calls) => conditions.set(
+            type_::INTERRUPTED_CALLS,
+            Truth::True,
+            Reason::InterruptedCalls,
+            &interrupted::message(calls, report.name()),
+        ),
     }
 }
 

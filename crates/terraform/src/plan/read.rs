@@ -109,6 +109,7 @@ pub(crate) fn read(text: &str, destroy: bool, redactor: &Redactor) -> Result<Pla
         drift: drift.into_iter().map(|drifted| redactor.redact(&drifted.address)).collect(),
         warnings: Vec::new(),
         elsewhere: None,
+        not_imported: Vec::new(),
     })
 }
 
@@ -124,6 +125,7 @@ pub(crate) fn nothing(destroy: bool) -> Plan {
         drift: Vec::new(),
         warnings: Vec::new(),
         elsewhere: None,
+        not_imported: Vec::new(),
     }
 }
 

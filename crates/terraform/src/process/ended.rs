@@ -60,8 +60,12 @@ impl Ended {
         if !exit.success() && diagnostics.iter().all(|diagnostic| diagnostic.severity != Severity::Error) {
             diagnostics.extend(last_lines(&errors, redactor));
         }
-        // What these two print are values.
-        let printed = if matches!(verb, Verb::Show | Verb::Output) { String::new() } else { read("out")? };
+        // What these print are values.
+        let printed = if matches!(verb, Verb::Show | Verb::Output | Verb::StatePull) {
+            String::new()
+        } else {
+            read("out")?
+        };
         let told = diagnostics.iter().map(ToString::to_string);
         let lines = printed
             .lines()

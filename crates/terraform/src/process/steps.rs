@@ -5,10 +5,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use super::recover::Recovered;
 use super::session::{Command, Session};
 use crate::calls::Calls;
 use crate::engine::{Applied, Event, Outcome, Verb};
 use crate::error::Error;
+use crate::imports::failed_imports;
 use crate::output::{self, Outputs};
 use crate::plan::{self, Plan, PlanHash};
 use crate::private;
@@ -167,6 +169,28 @@ impl Session<'_> {
             Backend::Declared { .. } => declared_name(self.workdir),
             Backend::Kubernetes { .. } | Backend::Local => elsewhere,
         };
+        let Recovered { mut imports, failed: mut not_imported } = self.recover(destroy).await?;
+        loop {
+            let placed = imports.clone();
+            self.off_thread(move |workdir, run| workdir.place_imports(run, &placed)).await?;
+            let plan = match self.plan_with(destroy).await {
+                Ok(plan) => plan,
+                Err(error) => {
+                    // What cannot be imported keeps nothing else from being planned. Each round leaves out at least one.
+                    let failed = failed_imports(&imports, error.diagnostics());
+                    if failed.is_empty() {
+                        return Err(error);
+                    }
+                    imports.retain(|import| !failed.iter().any(|it| it.address == import.address));
+                    not_imported.extend(failed);
+                    continue;
+                }
+            };
+            return Ok(Plan { elsewhere, not_imported, ..plan });
+        }
+    }
+
+    async fn plan_with(&self, destroy: bool) -> Result<Plan, Error> {
         SavedPlan::remove(self.workdir)?;
         let path = self.workdir.plan();
         private::remove(&path).map_err(Error::file(&path))?;
@@ -187,7 +211,7 @@ impl Session<'_> {
         let unreadable = |source| Error::Unreadable { verb: Verb::Show, source };
         if code == 0 {
             private::remove(&path).map_err(Error::file(&path))?;
-            return Ok(Plan { warnings, elsewhere, ..plan::nothing(destroy) });
+            return Ok(Plan { warnings, ..plan::nothing(destroy) });
         }
         let shown = self.printed(self.plain(Verb::Show, &["show", "-json", &path.to_string_lossy()])).await?;
         let redactor = self.redactor.clone();
@@ -195,7 +219,7 @@ impl Session<'_> {
             let plan = plan::read(&shown, destroy, &redactor).map_err(unreadable)?;
             let (hash, file) = (plan.hash.clone(), workdir.plan_digest()?);
             SavedPlan { hash, file, destroy, steps: plan.steps() }.write(workdir)?;
-            Ok(Plan { warnings, elsewhere, ..plan })
+            Ok(Plan { warnings, ..plan })
         })
         .await
     }
@@ -258,7 +282,7 @@ impl Session<'_> {
     }
 
     /// The standard output of a command that succeeded.
-    async fn printed(&self, command: Command) -> Result<String, Error> {
+    pub(super) async fn printed(&self, command: Command) -> Result<String, Error> {
         let verb = command.verb;
         self.command(command).await?.expect(&[0])?;
         let path = self.workdir.raw(verb, "out");
@@ -298,7 +322,7 @@ fn divided(arguments: &[String]) -> (Vec<String>, Vec<String>) {
     (planning, applying)
 }
 
-fn joined_path(option: &str, path: &Path) -> OsString {
+pub(super) fn joined_path(option: &str, path: &Path) -> OsString {
     let mut argument = OsString::from(option);
     argument.push(path);
     argument

@@ -15,8 +15,8 @@ use crate::run::{Identity, Run};
 use crate::stream::{Fold, Tail};
 use crate::workdir::{Journal, LeftCalls, Lock, SavedPlan, Stamp, Workdir, Worked, holder};
 
-/// How often the log of a running process is looked at.
-pub(super) const LOOK: Duration = Duration::from_millis(200);
+/// How often the log of a running process is inspected: a call that begins and dies in between is known to nobody.
+pub(super) const LOOK: Duration = Duration::from_millis(10);
 
 /// Waits until nobody works in the directory; tells what became of a command whose end nobody saw.
 pub(super) async fn take_over(

@@ -1,6 +1,6 @@
 //! Follows a file that a process writes to.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,9 @@ impl Tail {
 
     /// The whole lines that came since the last call. A file that is not there yet has none.
     pub(crate) fn lines(&mut self) -> io::Result<Vec<String>> {
+        if self.has_nothing_new() {
+            return Ok(Vec::new());
+        }
         let mut file = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             other => other?,
@@ -43,6 +46,10 @@ impl Tail {
                 }
             }
         }
+    }
+
+    fn has_nothing_new(&self) -> bool {
+        fs::metadata(&self.path).is_ok_and(|found| found.len() == self.offset)
     }
 
     /// What stands behind the last line break, once the writer is gone.

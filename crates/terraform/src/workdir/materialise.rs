@@ -10,9 +10,9 @@ use super::{PROVIDER_LOCK, Workdir, backend, is_configuration, source};
 use crate::binary::{Tool, Version};
 use crate::error::Error;
 use crate::fingerprint::{content_digest, digest, tree};
-use crate::imports;
+use crate::imports::{self, Import};
 use crate::private;
-use crate::run::{Backend, ExtraFile, Format, InvalidRun, Operation, Place, PullPolicy, Run, Source};
+use crate::run::{Backend, ExtraFile, Format, InvalidRun, Place, PullPolicy, Run, Source};
 use crate::source_address;
 
 /// Where `git` finds passwords, in the home directory.
@@ -85,9 +85,7 @@ impl Workdir {
         self.place_provider_lock(run)?;
         self.remove_beside()?;
         let beside = || run.files.iter().filter(|file| file.place == Place::Module);
-        let imports = Some(&run.imports).filter(|it| run.operation == Operation::Plan && !it.is_empty());
-        let mut names: Vec<String> = beside().map(|file| file.name.clone()).collect();
-        names.extend(imports.map(|_| imports::FILE.to_owned()));
+        let names: Vec<String> = beside().map(|file| file.name.clone()).collect();
         if !names.is_empty() || Beside::read(self).is_some() {
             Beside { entrypoint: run.entrypoint.clone(), names }.write(self)?;
         }
@@ -95,13 +93,24 @@ impl Workdir {
         for file in beside() {
             put(&entrypoint.join(&file.name), file.content.expose())?;
         }
-        if let Some(imports) = imports {
-            put(&entrypoint.join(imports::FILE), imports::file(imports).as_bytes())?;
-        }
         for (path, content) in self.variable_files(run).iter().zip(&run.variables) {
             put(path, content.content.expose())?;
         }
         backend::write(self, run, tool, kept)
+    }
+
+    /// Writes what a plan imports beside the module.
+    pub(crate) fn place_imports(&self, run: &Run, imports: &[Import]) -> Result<(), Error> {
+        let path = self.entrypoint(run).join(imports::FILE);
+        if imports.is_empty() {
+            return private::remove(&path).map_err(Error::file(path));
+        }
+        let mut names = Beside::read(self).map(|beside| beside.names).unwrap_or_default();
+        if !names.iter().any(|name| name == imports::FILE) {
+            names.push(imports::FILE.to_owned());
+        }
+        Beside { entrypoint: run.entrypoint.clone(), names }.write(self)?;
+        put(&path, imports::file(imports).as_bytes())
     }
 
     /// Removes the files that were written beside the module.

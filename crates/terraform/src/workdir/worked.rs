@@ -61,9 +61,9 @@ impl Worked {
 /// Whether the command takes locks for this operation. Without a lock of its own, plan still takes one to make a state.
 fn takes(verb: Verb, operation: &str) -> bool {
     match verb {
-        Verb::Apply | Verb::StatePush => true,
+        Verb::Apply | Verb::StatePush | Verb::StateRemove | Verb::Import => true,
         Verb::Init | Verb::Plan | Verb::Output => operation == "init",
-        Verb::Version | Verb::Fetch | Verb::Show | Verb::ForceUnlock => false,
+        Verb::Version | Verb::Fetch | Verb::Show | Verb::ForceUnlock | Verb::StatePull => false,
     }
 }
 

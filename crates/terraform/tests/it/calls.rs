@@ -58,8 +58,7 @@ fn last_calls(seen: &Seen) -> Calls {
 }
 
 fn imports(calls: &Calls) -> Vec<Import> {
-    let made = calls.finished.iter().filter(|call| call.action == "create");
-    made.map(|call| Import { address: call.address.clone(), id: call.id_value.clone().unwrap() }).collect()
+    calls.made()
 }
 
 /// Loses what the tool had stored: as if it had stored nothing yet.
@@ -100,7 +99,7 @@ async fn what_a_killed_apply_had_made_is_imported_and_nothing_is_made_twice(#[ca
     let seen = Seen::default();
     let outcome = bed.engine.run(&importing, &seen).await.unwrap();
     let capt_terraform::Outcome::Planned(plan) = outcome else { panic!("{outcome:?}") };
-    assert_eq!(seen.started(), [Verb::Plan, Verb::Show], "init is not repeated");
+    assert_eq!(seen.started(), [Verb::StatePull, Verb::Plan, Verb::Show], "init is not repeated");
     assert_eq!((plan.count(Action::Import), plan.count(Action::Create)), (2, 1), "{plan}");
     assert!(!bed.workdir().join("module/zz_capt_imports.tf").exists());
 
@@ -159,21 +158,86 @@ async fn an_apply_that_comes_to_its_own_end_leaves_no_calls() {
 }
 
 #[tokio::test]
-async fn an_import_that_fails_is_named() {
+async fn an_import_that_fails_is_named_and_the_others_are_planned() {
     let bed = Bed::new().await;
-    let import = |address: &str| Import { address: address.to_owned(), id: "${x}\"\n%{y}".to_owned() };
+    let import = |address: &str| Import {
+        address: address.to_owned(),
+        id: "${x}\"\n%{y}".to_owned(),
+        replaces: false,
+    };
     let module = "resource \"terraform_data\" \"a\" {}";
     let imports = vec![import("terraform_data.a"), import("terraform_data.gone"), import("broken")];
     let run = Run { imports: imports.clone(), ..inline(module) };
 
-    let error = bed.plan(&run).await.unwrap_err();
-    let failed = capt_terraform::failed_imports(&imports, error.diagnostics());
-    let addresses: Vec<&str> = failed.iter().map(|failed| failed.address.as_str()).collect();
-    assert_eq!(addresses, ["terraform_data.gone"], "{error:?}");
-
-    let run = Run { imports: vec![import("terraform_data.a")], ..inline(module) };
     let plan = bed.plan(&run).await.unwrap();
+    let addresses: Vec<&str> = plan.not_imported.iter().map(|failed| failed.address.as_str()).collect();
+    assert_eq!(addresses, ["broken", "terraform_data.gone"], "{plan}");
+    assert!(plan.to_string().contains("not imported: terraform_data.gone (Configuration for import target"));
     assert_eq!((plan.count(Action::Import), plan.count(Action::Create)), (1, 0), "{plan}");
-    let destroy = bed.plan_as(&run, Operation::PlanDestroy).await.unwrap();
-    assert!(destroy.is_empty(), "{destroy}");
+}
+
+/// What is in the state, by address.
+fn state(bed: &Bed) -> Vec<(String, String)> {
+    let text = fs::read(bed.workdir().join("state/network/terraform.tfstate")).unwrap();
+    let state: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    let resources = state["resources"].as_array().unwrap().iter();
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    resources.map(|it| (text(&it["name"]), text(&it["instances"][0]["attributes"]["id"]))).collect()
+}
+
+#[rstest]
+#[case::named(binary as fn() -> PathBuf)]
+#[case::opentofu(opentofu as fn() -> PathBuf)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_destroy_takes_down_what_an_interrupted_apply_had_made(#[case] tool: fn() -> PathBuf) {
+    let bed = Bed::with(tokio::task::spawn_blocking(tool).await.unwrap()).await;
+    let module =
+        "resource \"terraform_data\" \"known\" {}\nresource \"terraform_data\" \"lost\" { count = 0 }";
+    bed.make(&inline(module), &Seen::default()).await.unwrap();
+    let import =
+        |address: &str, id: &str| Import { address: address.to_owned(), id: id.to_owned(), replaces: false };
+    let run = Run {
+        imports: vec![
+            import("terraform_data.lost[0]", "made"),
+            import("terraform_data.gone", "made"),
+            import("terraform_data.known", "another"),
+        ],
+        ..inline(&module.replace("count = 0", "count = 1"))
+    };
+
+    let plan = bed.plan_as(&run, Operation::PlanDestroy).await.unwrap();
+
+    assert_eq!(plan.count(Action::Delete), 2, "{plan}");
+    let addresses: Vec<&str> = plan.not_imported.iter().map(|failed| failed.address.as_str()).collect();
+    assert_eq!(addresses, ["terraform_data.known", "terraform_data.gone"], "{plan}");
+    let names: Vec<String> = state(&bed).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["known", "lost"]);
+}
+
+#[rstest]
+#[case::named(binary as fn() -> PathBuf)]
+#[case::opentofu(opentofu as fn() -> PathBuf)]
+#[tokio::test(flavor = "multi_thread")]
+async fn an_object_that_took_the_place_of_a_deleted_one_is_imported(#[case] tool: fn() -> PathBuf) {
+    let bed = Bed::with(tokio::task::spawn_blocking(tool).await.unwrap()).await;
+    let module = "resource \"terraform_data\" \"a\" {}";
+    bed.make(&inline(module), &Seen::default()).await.unwrap();
+    let import = Import { address: "terraform_data.a".to_owned(), id: "new".to_owned(), replaces: true };
+    let run = Run { imports: vec![import], ..inline(module) };
+
+    let seen = Seen::default();
+    let outcome = bed.engine.run(&run, &seen).await.unwrap();
+    let capt_terraform::Outcome::Planned(plan) = outcome else { panic!("{outcome:?}") };
+    assert!(seen.started().contains(&Verb::StateRemove));
+    assert_eq!(
+        (plan.count(Action::Import), plan.changes.len(), plan.not_imported.len()),
+        (1, 1, 0),
+        "{plan}"
+    );
+    bed.apply(&run, &plan, &Seen::default()).await.unwrap();
+    assert_eq!(state(&bed), [("a".to_owned(), "new".to_owned())]);
+    // Once it is there it is neither removed nor imported again.
+    let seen = Seen::default();
+    bed.engine.run(&run, &seen).await.unwrap();
+    assert_eq!(seen.started(), [Verb::StatePull, Verb::Plan]);
 }

@@ -7,8 +7,9 @@ use std::process::Command;
 use anyhow::ensure;
 use serde_json::Value;
 
+use super::super::answer::Answer;
 use super::eyes::put;
-use super::program::{Answer, Clusterctl};
+use super::program::Clusterctl;
 use super::{Site, Tools, ok};
 use crate::repository::examples;
 

@@ -1,5 +1,6 @@
 //! Clusters moved from the home of a laptop into a management cluster with the real Cluster API, and back.
 
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -15,15 +16,18 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::super::contract::Core;
+use super::super::pages::{self, Reader};
 use super::eyes::until;
-use super::installation::{INIT, NAMESPACE};
-use super::life::{add_kinds_of_terraform, start_home};
+use super::installation::NAMESPACE;
+use super::life::start_home;
 use super::manager::Manager;
 use super::road::Road;
 use super::{Site, Tools, ok};
 use crate::soak::moves::{Fleet, Identity};
 
-const MOVED: &str = "moving";
+/// The namespace of the guide.
+const MOVED: &str = "team-a";
+const ON_LAPTOP: &str = "default";
 /// Cluster API tries to connect every 30 seconds, and Terraform takes its time, too.
 const PATIENCE: Duration = Duration::from_secs(150);
 /// When somebody loses patience with a clusterctl that cannot reach its target.
@@ -55,7 +59,7 @@ pub(super) async fn go_and_come_back(tools: &Tools) -> anyhow::Result<()> {
     let management = &site.server.client;
     let fleet = Fleet::new(&site.server.control_plane, management.clone());
     fleet.create(&laptop, MOVED).await?;
-    settles(&fleet, &laptop).await?;
+    settles(&fleet, &laptop, MOVED).await?;
     let before = fleet.identity(&laptop, MOVED).await?;
 
     let (at_home, there) =
@@ -63,11 +67,11 @@ pub(super) async fn go_and_come_back(tools: &Tools) -> anyhow::Result<()> {
     let away = Way { from: (&laptop, &at_home), to: (management, &there) };
     let back = Way { from: (management, &there), to: (&laptop, &at_home) };
     refused(&site, &away, &["clusters.cluster.x-k8s.io"]).await?;
-    is_unharmed(&fleet, &laptop, &before).await?;
+    is_unharmed(&fleet, &laptop, MOVED, &before).await?;
     ok("move: where the target has no kinds nothing changes");
 
-    site.clusterctl.run(&INIT).await?;
-    add_kinds_of_terraform(management).await?;
+    let reader = Reader::new(&tools.capt, &[("clusterctl", &tools.clusterctl)])?;
+    installs(&reader, &site).await?;
     // Garbage collection knows the kinds that are there when it starts.
     site.server.control_plane.refresh_controllers()?;
     let core = Core::start(&tools.cluster_api.program, &site.server.control_plane, &[])?;
@@ -75,25 +79,33 @@ pub(super) async fn go_and_come_back(tools: &Tools) -> anyhow::Result<()> {
     pause(&laptop, json!(true)).await?;
     refused(&site, &away, &["are paused"]).await?;
     pause(&laptop, Value::Null).await?;
-    is_unharmed(&fleet, &laptop, &before).await?;
+    is_unharmed(&fleet, &laptop, MOVED, &before).await?;
     ok("move: a paused cluster is refused and nothing changes");
 
     half_way(&site, &away, directory.path()).await?;
-    is_unharmed(&fleet, &laptop, &before).await?;
+    is_unharmed(&fleet, &laptop, MOVED, &before).await?;
     ok("move: where the target is lost half-way, the source goes on once its pause is taken off");
 
-    moves(&site, &away, &fleet, &before).await.with_context(|| {
+    let checkout = reader.checkout();
+    fs::copy(away.from.1, checkout.join("from.kubeconfig"))?;
+    fs::copy(away.to.1, checkout.join("to.kubeconfig"))?;
+    reader.run(pages::MOVE, &[]).await?;
+    has_moved(&away, &fleet, MOVED, &before).await.with_context(|| {
         format!("the manager said:\n{}\nCluster API said:\n{}", manager.tail(), core.tail())
     })?;
     ok("move: from `capt up` into a management cluster with the real core, and nothing is made again");
 
     home = again(home, tools, directory.path()).await?;
-    is_unharmed(&fleet, management, &before).await?;
-    is_empty(&fleet, &home.client().await?).await?;
+    is_unharmed(&fleet, management, MOVED, &before).await?;
+    is_empty(&fleet, &home.client().await?, MOVED).await?;
     ok("move: a home that is started again after it does nothing");
 
-    moves(&site, &back, &fleet, &before).await?;
+    let question = back.question();
+    let question: Vec<&str> = question.iter().map(String::as_str).collect();
+    site.clusterctl.run(&question).await?;
+    has_moved(&back, &fleet, MOVED, &before).await?;
     ok("move: and back");
+    leaves_the_laptop(&reader, &away, &fleet).await?;
     manager.stop()?;
     home.signal(Signal::TERM)?;
     home.wait(PATIENCE).context("stopping capt up")?;
@@ -132,12 +144,31 @@ async fn half_way(site: &Site, way: &Way<'_>, directory: &Path) -> anyhow::Resul
     pause(way.from.0, Value::Null).await
 }
 
-async fn moves(site: &Site, way: &Way<'_>, fleet: &Fleet, before: &Identity) -> anyhow::Result<()> {
-    let question = way.question();
-    let question: Vec<&str> = question.iter().map(String::as_str).collect();
-    site.clusterctl.run(&question).await?;
-    is_unharmed(fleet, way.to.0, before).await?;
-    is_empty(fleet, way.from.0).await
+/// Installs CAPT as the guide to the installation says. The real Cluster API is in another repository.
+async fn installs(reader: &Reader, site: &Site) -> anyhow::Result<()> {
+    reader.use_cluster(site.server.control_plane.kubeconfig_path())?;
+    reader.run(pages::MAKE_REPOSITORY, &[]).await?;
+    let shown = pages::clusterctl_configuration()?;
+    let checkout = reader.checkout().display().to_string();
+    let configuration = format!("{}- {}\n", shown.replace("/WHERE", &checkout), site.repository.core());
+    reader.put_in_home(".config/cluster-api/clusterctl.yaml", &configuration)?;
+    reader.run(pages::INIT, &[]).await.map(drop)
+}
+
+/// Whoever follows the guide has the clusters of `capt up` in a management cluster.
+async fn leaves_the_laptop(reader: &Reader, away: &Way<'_>, fleet: &Fleet) -> anyhow::Result<()> {
+    fleet.create(away.from.0, ON_LAPTOP).await?;
+    settles(fleet, away.from.0, ON_LAPTOP).await?;
+    let before = fleet.identity(away.from.0, ON_LAPTOP).await?;
+    reader.put_in_home(".local/share/capt/kubeconfig", &fs::read_to_string(away.from.1)?)?;
+    fs::copy(away.to.1, reader.checkout().join("management.kubeconfig"))?;
+    reader.run(pages::MOVE_HOME, &[]).await?;
+    has_moved(away, fleet, ON_LAPTOP, &before).await
+}
+
+async fn has_moved(way: &Way<'_>, fleet: &Fleet, namespace: &str, before: &Identity) -> anyhow::Result<()> {
+    is_unharmed(fleet, way.to.0, namespace, before).await?;
+    is_empty(fleet, way.from.0, namespace).await
 }
 
 /// Stops a home and starts it again.
@@ -159,25 +190,30 @@ async fn pause(client: &Client, paused: Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn settles(fleet: &Fleet, client: &Client) -> anyhow::Result<()> {
+async fn settles(fleet: &Fleet, client: &Client, namespace: &str) -> anyhow::Result<()> {
     until(PATIENCE, async || {
-        let unsettled = fleet.unsettled(client, MOVED).await?;
+        let unsettled = fleet.unsettled(client, namespace).await?;
         Ok(if unsettled.is_empty() { Ok(()) } else { Err(unsettled.join("\n")) })
     })
     .await
 }
 
-async fn is_unharmed(fleet: &Fleet, client: &Client, before: &Identity) -> anyhow::Result<()> {
-    settles(fleet, client).await?;
-    let now = fleet.identity(client, MOVED).await?;
+async fn is_unharmed(
+    fleet: &Fleet,
+    client: &Client,
+    namespace: &str,
+    before: &Identity,
+) -> anyhow::Result<()> {
+    settles(fleet, client, namespace).await?;
+    let now = fleet.identity(client, namespace).await?;
     ensure!(before.is_kept_by(&now), "it was {before:?} and is {now:?}");
     Ok(())
 }
 
 /// Nothing is left where it was.
-async fn is_empty(fleet: &Fleet, client: &Client) -> anyhow::Result<()> {
+async fn is_empty(fleet: &Fleet, client: &Client, namespace: &str) -> anyhow::Result<()> {
     until(PATIENCE, async || {
-        let rest = fleet.rest(client, MOVED).await?;
+        let rest = fleet.rest(client, namespace).await?;
         Ok(if rest.is_empty() { Ok(()) } else { Err(format!("left behind: {rest:?}")) })
     })
     .await

@@ -1,34 +1,25 @@
 //! clusterctl as a process that reaches nothing but one management cluster.
 
-use std::fs::{self, File};
-use std::io::{Read as _, Seek as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use capt_testkit::home::wait;
-use serde_json::Value;
 use tempfile::TempDir;
+
+use super::super::answer::{Answer, finish};
 
 const WITHIN: Duration = Duration::from_secs(120);
 
 /// Where no proxy listens: whoever wants to leave this machine fails at once.
-const NOWHERE: &str = "http://127.0.0.1:1";
+pub(in crate::conformance) const NOWHERE: &str = "http://127.0.0.1:1";
 
 /// clusterctl with its configuration.
 pub(crate) struct Clusterctl {
     program: PathBuf,
     kubeconfig: Option<PathBuf>,
     directory: TempDir,
-}
-
-/// What it said.
-pub(crate) struct Answer {
-    question: String,
-    succeeded: bool,
-    pub(super) data: String,
-    pub(super) messages: String,
 }
 
 impl Clusterctl {
@@ -100,43 +91,4 @@ impl Clusterctl {
         }
         tokio::task::spawn_blocking(move || finish(command, question, within)).await?
     }
-}
-
-impl Answer {
-    /// What it said must have all of these.
-    pub(super) fn names(&self, texts: &[&str]) -> anyhow::Result<()> {
-        let said = format!("{}{}", self.data, self.messages);
-        for text in texts {
-            ensure!(said.contains(text), "{} does not say `{text}`:\n{said}", self.question);
-        }
-        Ok(())
-    }
-
-    /// The objects that it printed.
-    pub(super) fn objects(&self) -> anyhow::Result<Vec<Value>> {
-        let objects = serde_saphyr::from_multiple(&self.data);
-        objects.with_context(|| format!("reading what {} printed", self.question))
-    }
-}
-
-fn finish(mut command: Command, question: String, within: Duration) -> anyhow::Result<Option<Answer>> {
-    let (data, messages) = (tempfile::tempfile()?, tempfile::tempfile()?);
-    command.stdout(data.try_clone()?).stderr(messages.try_clone()?);
-    let mut child = command.spawn().context("starting clusterctl")?;
-    let Ok(status) = wait(&mut child, within) else {
-        // Both fail when it has ended already.
-        let _ = child.kill();
-        let _ = child.wait();
-        println!("{question} was killed after {within:?}:\n{}", text(messages)?);
-        return Ok(None);
-    };
-    let (data, messages) = (text(data)?, text(messages)?);
-    Ok(Some(Answer { question, succeeded: status.success(), data, messages }))
-}
-
-fn text(mut file: File) -> anyhow::Result<String> {
-    let mut text = String::new();
-    file.rewind()?;
-    file.read_to_string(&mut text)?;
-    Ok(text)
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::super::contract::ClusterApi;
@@ -40,24 +40,29 @@ impl Repository {
         dist::write(&self.directory.path().join(INFRASTRUCTURE).join(version.to_string()), files)
     }
 
+    fn latest(&self, provider: &str, file: &str) -> PathBuf {
+        self.directory.path().join(provider).join("latest").join(file)
+    }
+
+    /// The real Cluster API, as `clusterctl.yaml` names it.
+    pub(super) fn core(&self) -> Value {
+        let url = self.latest(CORE, "core-components.yaml");
+        json!({ "name": "cluster-api", "type": "CoreProvider", "url": url })
+    }
+
     /// What has to be in `clusterctl.yaml`.
     pub(super) fn configuration(&self) -> String {
-        let latest = |provider: &str, file: &str| -> PathBuf {
-            [&self.directory.path().join(provider), &PathBuf::from("latest"), &PathBuf::from(file)]
-                .iter()
-                .collect()
-        };
         let providers = json!([
-            { "name": "cluster-api", "type": "CoreProvider", "url": latest(CORE, "core-components.yaml") },
+            self.core(),
             {
                 "name": "capt",
                 "type": "InfrastructureProvider",
-                "url": latest(INFRASTRUCTURE, "infrastructure-components.yaml"),
+                "url": self.latest(INFRASTRUCTURE, "infrastructure-components.yaml"),
             },
             {
                 "name": "capt",
                 "type": "ControlPlaneProvider",
-                "url": latest(CONTROL_PLANE, "control-plane-components.yaml"),
+                "url": self.latest(CONTROL_PLANE, "control-plane-components.yaml"),
             },
         ]);
         // JSON is YAML.

@@ -22,6 +22,7 @@ use super::diary::{CAPT, CROSSPLANE, Diary};
 use super::{is_settled, provider, soon};
 use crate::conformance::clusterctl::eyes::{get, put};
 use crate::conformance::modules::{self, Pins};
+use crate::conformance::pages::Reader;
 use crate::conformance::process::{Process, command};
 use crate::conformance::server::Server;
 use crate::conformance::table::objects_of;
@@ -86,6 +87,13 @@ impl Site {
         let manager = manager(capt, &kubeconfig, &wrapped, here)?;
         let capt = capt.to_owned();
         Ok(Self { server, capt, kubeconfig, provider, manager, diary, _directory: directory })
+    }
+
+    /// Somebody who types what the pages say, in this cluster.
+    pub(super) fn reader(&self) -> anyhow::Result<Reader> {
+        let reader = Reader::new(&self.capt, &[])?;
+        reader.use_cluster(&self.kubeconfig)?;
+        Ok(reader)
     }
 
     /// What the processes said last.

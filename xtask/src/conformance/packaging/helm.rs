@@ -16,6 +16,8 @@ use crate::repository::root;
 pub(in crate::conformance) const NAMESPACE: &str = "capt-system";
 /// Where the image would be: nothing here pulls it.
 const IMAGE: &str = "registry.example.com/capt";
+/// The same without its name, as the guide to the installation has it.
+pub(super) const REGISTRY: &str = "registry.example.com";
 /// Versions of Kubernetes for which nobody is asked.
 const KUBERNETES: &str = "1.34.0";
 
@@ -78,6 +80,10 @@ impl Helm {
     /// Builds it the first time.
     pub(in crate::conformance) fn obtain() -> anyhow::Result<Self> {
         Ok(Self { program: HELM.obtain()?, home: tempfile::tempdir()? })
+    }
+
+    pub(super) fn program(&self) -> &Path {
+        &self.program
     }
 
     /// Runs it with values, which it reads from a file.

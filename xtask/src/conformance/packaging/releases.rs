@@ -16,8 +16,9 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use super::super::clusterctl::eyes::{SOON, until};
+use super::super::pages::{self, Reader};
 use super::super::server::Server;
-use super::helm::{Chart, Helm, NAMESPACE};
+use super::helm::{Chart, Helm, NAMESPACE, REGISTRY};
 use crate::repository::{examples, files_under};
 
 /// A CRD that an earlier chart has in another form.
@@ -62,7 +63,7 @@ pub(super) async fn take_over_when_told(helm: &Helm, server: &Server) -> anyhow:
 }
 
 /// An earlier release of the kinds is upgraded, and objects of these kinds stay as they are, through everything.
-pub(super) async fn upgrade_and_stay(helm: &Helm, server: &Server) -> anyhow::Result<()> {
+pub(super) async fn upgrade_and_stay(capt: &Path, helm: &Helm, server: &Server) -> anyhow::Result<()> {
     let kubeconfig = server.control_plane.kubeconfig_path();
     let earlier = earlier_crds()?;
     helm.install_from(earlier.path(), Chart::Crds, &json!({}), kubeconfig)?;
@@ -81,8 +82,10 @@ pub(super) async fn upgrade_and_stay(helm: &Helm, server: &Server) -> anyhow::Re
     helm.uninstall(Chart::Crds, kubeconfig)?;
     ensure!(same_template(client, &template).await?, "an object went with its release");
     println!("ok: helm uninstall leaves the CRDs and every object");
-    helm.install(Chart::Crds, &json!({}), kubeconfig)?;
-    helm.install(Chart::Manager, &Chart::Manager.values(), kubeconfig)?;
+    let reader = Reader::new(capt, &[("helm", helm.program())])?;
+    reader.use_cluster(kubeconfig)?;
+    reader.run(pages::INSTALL_CHARTS, &[("WHERE", REGISTRY)]).await?;
+    ensure!(replicas(client).await? == Some(2), "the charts of the guide are not there");
     ensure!(same_template(client, &template).await?, "an object went when the charts came back");
     println!("ok: the charts come back to what they left");
     Ok(())

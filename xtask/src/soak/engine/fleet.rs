@@ -1,6 +1,7 @@
 //! The Workspaces of the soak: what they should be, and what became of them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use anyhow::Context;
 use capt_api::names::FIELD_MANAGER;
@@ -9,10 +10,13 @@ use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
 use kube::{Client, ResourceExt};
-use serde_json::json;
+use serde_json::{Value, json};
+
+use tokio::time::sleep;
 
 use super::reality::Reality;
 use super::tainted::{resources, unpack};
+use super::{PAUSE, SETTLED_WITHIN};
 
 const MEMBERS: usize = 4;
 const RESOURCES: usize = 5;
@@ -37,11 +41,16 @@ pub(super) struct Fleet {
 }
 
 impl Fleet {
-    /// `strict` says whether a resource that is gone already may not be destroyed.
-    pub(super) fn new(reality: &Reality, strict: bool) -> Self {
+    /// Resources that are made one by one, slowly.
+    pub(super) fn new(reality: &Reality) -> Self {
         let root = serde_json::to_string(&reality.root().to_string_lossy()).unwrap_or_default();
+        Self::of(module(&root))
+    }
+
+    /// Workspaces of this module, which has the variables `generation` and `member`.
+    pub(super) fn of(module: String) -> Self {
         let wanted = (0..MEMBERS).map(|number| (format!("member-{number}"), Some(0))).collect();
-        Self { module: module(&root, if strict { "rm" } else { "rm -f" }), wanted, generation: 0 }
+        Self { module, wanted, generation: 0 }
     }
 
     pub(super) fn workspaces(&self) -> Vec<String> {
@@ -118,11 +127,21 @@ impl Fleet {
         client: &Client,
         workspace: &str,
     ) -> anyhow::Result<BTreeSet<String>> {
+        let state = self.state(client, workspace).await?;
+        Ok(resources(&state).into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// The state of a Workspace.
+    pub(super) async fn state(&self, client: &Client, workspace: &str) -> anyhow::Result<Value> {
         let secrets: Api<Secret> = Api::default_namespaced(client.clone());
         let name = format!("tfstate-{workspace}-capt");
         let secret = secrets.get(&name).await.with_context(|| format!("reading {name}"))?;
-        let state = unpack(&secret).context("the state cannot be read")?;
-        Ok(resources(&state).into_iter().map(|(name, _)| name).collect())
+        unpack(&secret).context("the state cannot be read")
+    }
+
+    /// What a Workspace says; nothing where it is not there.
+    pub(super) async fn workspace(&self, client: &Client, name: &str) -> anyhow::Result<Option<Workspace>> {
+        Ok(Api::<Workspace>::all(client.clone()).get_opt(name).await?)
     }
 
     /// Locks that are still held.
@@ -136,7 +155,7 @@ impl Fleet {
         Ok(held.map(|lease| format!("{} is still held", lease.name_any())).collect())
     }
 
-    pub(super) async fn delete_all(&mut self, client: &Client) -> anyhow::Result<()> {
+    async fn delete_all(&mut self, client: &Client) -> anyhow::Result<()> {
         for name in self.workspaces() {
             applies(client).delete(&apply_name(&name), &DeleteParams::default()).await?;
             self.wanted.insert(name, None);
@@ -144,8 +163,33 @@ impl Fleet {
         Ok(())
     }
 
+    /// Waits until all are as they should be; those that never are.
+    pub(super) async fn settle(&self, client: &Client) -> anyhow::Result<Vec<String>> {
+        let deadline = Instant::now() + SETTLED_WITHIN;
+        loop {
+            let unsettled = self.unsettled(client).await?;
+            if unsettled.is_empty() || Instant::now() > deadline {
+                return Ok(unsettled);
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// Deletes all and waits until they are gone; what never goes.
+    pub(super) async fn take_down(&mut self, client: &Client) -> anyhow::Result<Vec<String>> {
+        self.delete_all(client).await?;
+        let deadline = Instant::now() + SETTLED_WITHIN;
+        loop {
+            let left = self.left(client).await?;
+            if left.is_empty() || Instant::now() > deadline {
+                return Ok(left.into_iter().map(|name| format!("{name} was never removed")).collect());
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
     /// What is still there although all was deleted.
-    pub(super) async fn left(&self, client: &Client) -> anyhow::Result<Vec<String>> {
+    async fn left(&self, client: &Client) -> anyhow::Result<Vec<String>> {
         let everything = ListParams::default();
         let applies = applies(client).list_metadata(&everything).await?;
         let workspaces = Api::<Workspace>::all(client.clone()).list_metadata(&everything).await?;
@@ -188,23 +232,19 @@ async fn put(client: &Client, workspace: &str, generation: u32) -> anyhow::Resul
 
 /// What is being deleted cannot be made before it is gone.
 async fn await_absence_of_deleted(client: &Client, workspace: &str) -> anyhow::Result<()> {
-    let deadline = std::time::Instant::now() + super::SETTLED_WITHIN;
+    let deadline = Instant::now() + SETTLED_WITHIN;
     while let Some(found) = applies(client).get_opt(&apply_name(workspace)).await? {
         if found.metadata.deletion_timestamp.is_none() {
             break;
         }
-        anyhow::ensure!(
-            std::time::Instant::now() < deadline,
-            "{workspace} is still being deleted: {:?}",
-            found.status
-        );
-        tokio::time::sleep(super::PAUSE).await;
+        anyhow::ensure!(Instant::now() < deadline, "{workspace} is still being deleted: {:?}", found.status);
+        sleep(PAUSE).await;
     }
     Ok(())
 }
 
 /// Slow resources that leave a file in the world as long as they exist. Some are replaced with every generation.
-fn module(root: &str, remove: &str) -> String {
+fn module(root: &str) -> String {
     format!(
         r#"
 variable "generation" {{}}
@@ -222,7 +262,7 @@ resource "terraform_data" "slow" {{
 
   provisioner "local-exec" {{
     when        = destroy
-    command     = "sleep 0.1; {remove} \"$PLACE/$ID\""
+    command     = "sleep 0.1; rm \"$PLACE/$ID\""
     environment = {{ PLACE = self.input, ID = self.id }}
   }}
 }}

@@ -23,6 +23,7 @@ pub(super) struct Host {
     capt: PathBuf,
     place: PathBuf,
     directory: PathBuf,
+    tool: Option<PathBuf>,
     kind: Kind,
 }
 
@@ -32,14 +33,20 @@ enum Kind {
 }
 
 impl Host {
-    pub(super) async fn start(capt: &Path, subject: Subject, place: &Path) -> anyhow::Result<Self> {
+    /// `tool` is what a manager runs; the one in `PATH` by default.
+    pub(super) async fn start(
+        capt: &Path,
+        subject: Subject,
+        place: &Path,
+        tool: Option<&Path>,
+    ) -> anyhow::Result<Self> {
         let kind = match subject {
             Subject::Manager | Subject::Container => {
                 let control_plane = control_plane(&place.join("control-plane")).await?;
                 let kubeconfig = place.join("kubeconfig");
                 fs::write(&kubeconfig, control_plane.kubeconfig())?;
                 prepare(&client(&kubeconfig).await?).await?;
-                let child = manager(capt, place, &kubeconfig, None)?;
+                let child = manager(capt, place, &kubeconfig, tool)?;
                 Kind::Manager { child, kubeconfig, _control_plane: Box::new(control_plane) }
             }
             Subject::Home => Kind::Home(home(capt, place, &[])?),
@@ -48,7 +55,8 @@ impl Host {
             Subject::Manager | Subject::Container => "terraform",
             Subject::Home => "home",
         });
-        Ok(Self { capt: capt.to_owned(), place: place.to_owned(), directory, kind })
+        let tool = tool.map(Path::to_owned);
+        Ok(Self { capt: capt.to_owned(), place: place.to_owned(), directory, tool, kind })
     }
 
     pub(super) async fn client(&self) -> anyhow::Result<Client> {
@@ -103,7 +111,7 @@ impl Host {
         match &mut self.kind {
             Kind::Manager { child, kubeconfig, .. } => {
                 tainted::collect(&client(kubeconfig).await?, &directory, excused).await?;
-                *child = manager(&self.capt, &self.place, kubeconfig, None)?;
+                *child = manager(&self.capt, &self.place, kubeconfig, self.tool.as_deref())?;
             }
             Kind::Home(old) => {
                 if ended_by == End::Stop {

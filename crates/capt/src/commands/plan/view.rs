@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use capt_controller::by_hand::Shown;
 use capt_core::terraform_state::HIDDEN;
 use capt_core::tie::ApplyKey;
-use capt_terraform::{Action, AttributeChange, Change, Plan, REDACTED};
+use capt_terraform::{Action, AttributeChange, Change, FailedImport, Plan, REDACTED};
 use serde::Serialize;
 
 use crate::commands::target::Subject;
@@ -76,6 +76,9 @@ struct PlanTree {
     others: Vec<String>,
     /// Resources that somebody changed outside of Terraform.
     drift: Vec<String>,
+    /// What an interrupted run has made, and what it does not take in.
+    #[serde(rename = "notImported", skip_serializing_if = "Vec::is_empty")]
+    not_imported: Vec<FailedImport>,
     warnings: Vec<String>,
 }
 
@@ -191,6 +194,7 @@ impl PlanTree {
             destroy: _,
             applicable: _,
             elsewhere: _,
+            not_imported,
         } = plan;
         let told = |text: String| text.replace(REDACTED, HIDDEN);
         let attribute = |it: AttributeChange| AttributeChange {
@@ -207,12 +211,13 @@ impl PlanTree {
             outputs,
             others,
             drift,
+            not_imported,
             warnings: warnings.iter().map(ToString::to_string).collect(),
         }
     }
 
     fn write(&self, text: &mut String) {
-        let Self { changes, outputs, others, drift, warnings } = self;
+        let Self { changes, outputs, others, drift, not_imported, warnings } = self;
         // Writing to a String cannot fail.
         for change in changes {
             let (sign, style) = sign(change.action);
@@ -235,6 +240,9 @@ impl PlanTree {
         }
         if !drift.is_empty() {
             let _ = write!(text, "\nchanged outside of Terraform: {}\n", drift.join(", "));
+        }
+        for FailedImport { address, why } in not_imported {
+            let _ = write!(text, "\nmade by an interrupted run and not imported: {address} ({why})\n");
         }
         for warning in warnings {
             let _ = write!(text, "\nwarning: {warning}\n");

@@ -15,6 +15,7 @@ use tracing::warn;
 
 use super::{Acting, Done};
 use crate::error::Error;
+use crate::workspace::record::Saving;
 use crate::workspace::{connection_secret, handover, state};
 
 /// What a Workspace may have besides its metadata and conditions; the API server's store takes 1.5 MiB.
@@ -62,14 +63,19 @@ impl Acting<'_> {
             policy::permissions(&self.workspace.spec).is_ok_and(|permissions| permissions.update);
         let uid = &self.place.workspace_uid;
         let memory = before.clone().published_by(&over.ended, over.digest.clone(), may_change, uid);
-        let memory =
-            Memory { published, elsewhere: over.elsewhere.clone().or(memory.elsewhere.clone()), ..memory };
+        let memory = Memory {
+            published,
+            elsewhere: over.elsewhere.clone().or(memory.elsewhere.clone()),
+            interrupted: self.interrupted(),
+            ..memory
+        };
         let lock = self.provider_lock();
         let inputs = self.seen.resolved.as_ref().filter(|it| it.fingerprint == over.ended.fingerprint);
         let inputs = inputs
             .filter(|it| self.seen.record.kept.as_ref() != Some(&it.fingerprint))
             .map(|it| (&it.run, it.fingerprint.as_str()));
-        self.save(&memory, inputs, lock.as_deref(), false).await?;
+        let saving = Saving { inputs, provider_lock: lock.as_deref(), ..super::saving(&memory, false) };
+        self.save(saving).await?;
         handover::forget_crossplane(client, self.workspace).await?;
         if self.workspace.annotations().contains_key(annotation::ACCEPT_MISSING_STATE) {
             // It was meant for the state that is there again.

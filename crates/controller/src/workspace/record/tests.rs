@@ -22,6 +22,16 @@ fn memory(fingerprint: &str) -> Memory {
     Memory { applied: Some(applied), published: Some("sha256:x".to_owned()), ..Memory::default() }
 }
 
+fn saving<'a>(
+    memory: &'a Memory,
+    inputs: Option<(&'a Run, &'a str)>,
+    provider_lock: Option<&'a str>,
+    logs: &'a [Arc<RunLog>],
+    blocks_move: bool,
+) -> Saving<'a> {
+    Saving { memory, inputs, provider_lock, logs, blocks_move, calls: None }
+}
+
 fn run(source: Source) -> Run {
     Run {
         identity: Identity::try_from("uid-of-before".to_owned()).unwrap(),
@@ -87,7 +97,7 @@ async fn a_secret_of_somebody_else_is_named_and_left_alone(#[case] metadata: Val
 
     let error = records.load(&stage.client, &place).await.unwrap_err();
     assert!(error.sentence().contains(&format!("{}/{NAME}", stage.namespace)), "{}", error.sentence());
-    assert!(records.save(&stage.client, &place, &memory("a"), None, None, &[], false).await.is_err());
+    assert!(records.save(&stage.client, &place, saving(&memory("a"), None, None, &[], false)).await.is_err());
     assert!(records.inputs(&stage.client, &place, somewhere().path()).await.is_err());
     records.remove(&stage.client, &place).await.unwrap();
 
@@ -108,7 +118,7 @@ async fn what_is_broken_counts_as_not_there_and_is_replaced(#[case] data: Value)
 
     assert_eq!(records.load(&stage.client, &place).await.unwrap(), Record::default());
     assert_eq!(records.inputs(&stage.client, &place, somewhere().path()).await.unwrap(), None);
-    records.save(&stage.client, &place, &memory("a"), None, None, &[], false).await.unwrap();
+    records.save(&stage.client, &place, saving(&memory("a"), None, None, &[], false)).await.unwrap();
 
     let again = Records::default().load(&stage.client, &place).await.unwrap();
     assert_eq!(again.memory, memory("a"));
@@ -141,7 +151,7 @@ async fn a_record_survives_a_restart_and_its_namespace() {
     let records = Records::default();
     let run = run(inline("# module"));
     let saved = records
-        .save(&stage.client, &place, &memory("a"), Some((&run, "a")), Some("lock"), &[], false)
+        .save(&stage.client, &place, saving(&memory("a"), Some((&run, "a")), Some("lock"), &[], false))
         .await
         .unwrap();
     assert!(!saved.too_large);
@@ -150,7 +160,7 @@ async fn a_record_survives_a_restart_and_its_namespace() {
     let records = Records::default();
     let record = records.load(&stage.client, &place).await.unwrap();
     let inputs = records.inputs(&stage.client, &place, somewhere().path()).await.unwrap().unwrap();
-    records.save(&stage.client, &place, &memory("b"), None, None, &[], false).await.unwrap();
+    records.save(&stage.client, &place, saving(&memory("b"), None, None, &[], false)).await.unwrap();
 
     let kept = Some("a".to_owned());
     assert_eq!(
@@ -159,7 +169,8 @@ async fn a_record_survives_a_restart_and_its_namespace() {
             memory: memory("a"),
             kept: kept.clone(),
             provider_lock: Some("lock".to_owned()),
-            blocks_move: false
+            blocks_move: false,
+            calls: Calls::default(),
         }
     );
     assert_eq!(inputs.source, run.source);
@@ -182,7 +193,7 @@ async fn nothing_is_written_when_nothing_is_new() {
     let run = run(inline("# module"));
     let save = async || {
         records
-            .save(&stage.client, &place, &memory("a"), Some((&run, "a")), Some("lock"), &[], false)
+            .save(&stage.client, &place, saving(&memory("a"), Some((&run, "a")), Some("lock"), &[], false))
             .await
             .unwrap();
         stage.secrets().get(NAME).await.unwrap().resource_version()
@@ -196,13 +207,16 @@ async fn inputs_that_are_too_large_are_not_kept_but_the_memory_is() {
     let place = stage.bare("demo");
     let records = Records::default();
     let small = run(inline("# module"));
-    records.save(&stage.client, &place, &memory("a"), Some((&small, "a")), None, &[], false).await.unwrap();
+    records
+        .save(&stage.client, &place, saving(&memory("a"), Some((&small, "a")), None, &[], false))
+        .await
+        .unwrap();
     let mut large = run(inline("# module"));
     let content = Hidden::new(noise(LARGEST_INPUTS));
     large.variables = vec![VariableFile { format: Format::Hcl, sensitive: true, content }];
 
     let saved = records
-        .save(&stage.client, &place, &memory("b"), Some((&large, "b")), None, &[], false)
+        .save(&stage.client, &place, saving(&memory("b"), Some((&large, "b")), None, &[], false))
         .await
         .unwrap();
 
@@ -224,7 +238,7 @@ async fn the_largest_that_is_kept_fits() {
     let (place, records) = (stage.bare("demo"), Records::default());
 
     let saved = records
-        .save(&stage.client, &place, &memory("a"), Some((&run, "a")), Some(&lock), &[], false)
+        .save(&stage.client, &place, saving(&memory("a"), Some((&run, "a")), Some(&lock), &[], false))
         .await
         .unwrap();
     assert!(!saved.too_large);
@@ -241,7 +255,7 @@ async fn an_archive_that_is_gone_is_not_kept() {
     let stage = Stage::set(state::rules()).await;
     let run = run(Source::Archive { path: somewhere().path().join("gone") });
     let saved = Records::default()
-        .save(&stage.client, &stage.bare("demo"), &memory("a"), Some((&run, "a")), None, &[], false)
+        .save(&stage.client, &stage.bare("demo"), saving(&memory("a"), Some((&run, "a")), None, &[], false))
         .await
         .unwrap();
     assert!(saved.too_large);
@@ -253,13 +267,15 @@ async fn what_another_manager_wrote_is_not_overwritten() {
     let place = stage.bare("demo");
     let (one, other) = (Records::default(), Records::default());
     one.load(&stage.client, &place).await.unwrap();
-    other.save(&stage.client, &place, &memory("other"), None, None, &[], false).await.unwrap();
+    other.save(&stage.client, &place, saving(&memory("other"), None, None, &[], false)).await.unwrap();
 
-    assert!(one.save(&stage.client, &place, &memory("one"), None, None, &[], false).await.is_err());
+    assert!(one.save(&stage.client, &place, saving(&memory("one"), None, None, &[], false)).await.is_err());
     assert_eq!(one.load(&stage.client, &place).await.unwrap().memory, memory("other"));
-    one.save(&stage.client, &place, &memory("one"), None, None, &[], false).await.unwrap();
+    one.save(&stage.client, &place, saving(&memory("one"), None, None, &[], false)).await.unwrap();
 
-    assert!(other.save(&stage.client, &place, &memory("again"), None, None, &[], false).await.is_err());
+    assert!(
+        other.save(&stage.client, &place, saving(&memory("again"), None, None, &[], false)).await.is_err()
+    );
     assert_eq!(other.load(&stage.client, &place).await.unwrap().memory, memory("one"));
 }
 
@@ -269,13 +285,13 @@ async fn nothing_can_be_kept_in_a_namespace_that_is_being_deleted() {
     let place = stage.bare("demo");
     // Something has to hold the namespace, or it is gone.
     Records::default()
-        .save(&stage.client, &stage.bare("holding"), &memory("a"), None, None, &[], false)
+        .save(&stage.client, &stage.bare("holding"), saving(&memory("a"), None, None, &[], false))
         .await
         .unwrap();
     stage.end().await;
 
     let error = Records::default()
-        .save(&stage.client, &place, &memory("a"), None, None, &[], false)
+        .save(&stage.client, &place, saving(&memory("a"), None, None, &[], false))
         .await
         .unwrap_err();
 
@@ -310,7 +326,7 @@ async fn logs_are_counted_on_by_every_manager_and_leave_where_something_else_nee
     for number in 1..=4 {
         let records = Records::default();
         records
-            .save(&stage.client, &place, &memory("a"), None, None, &[log(1000, number == 2)], false)
+            .save(&stage.client, &place, saving(&memory("a"), None, None, &[log(1000, number == 2)], false))
             .await
             .unwrap();
         assert_eq!(numbers(&stage, &place).await.last(), Some(&number));
@@ -333,7 +349,7 @@ async fn a_log_that_cannot_be_read_spoils_nothing() {
     let stage = Stage::set(state::rules()).await;
     let place = stage.place("demo").await;
     Records::default()
-        .save(&stage.client, &place, &memory("a"), None, None, &[log(1, false)], false)
+        .save(&stage.client, &place, saving(&memory("a"), None, None, &[log(1, false)], false))
         .await
         .unwrap();
     let broken =
@@ -342,7 +358,7 @@ async fn a_log_that_cannot_be_read_spoils_nothing() {
     stage.secrets().patch("capt-record-demo", &kube::api::PatchParams::default(), &patch).await.unwrap();
     assert_eq!(numbers(&stage, &place).await, [1]);
     Records::default()
-        .save(&stage.client, &place, &memory("b"), None, None, &[log(1, false)], false)
+        .save(&stage.client, &place, saving(&memory("b"), None, None, &[log(1, false)], false))
         .await
         .unwrap();
     assert_eq!(numbers(&stage, &place).await, [1, 3]);
@@ -357,14 +373,14 @@ async fn a_record_holds_up_a_move_as_long_as_it_is_told_to() {
         secret.metadata.annotations.unwrap().contains_key(annotation::BLOCK_MOVE)
     };
     let records = Records::default();
-    records.save(&stage.client, &place, &memory("a"), None, None, &[], true).await.unwrap();
+    records.save(&stage.client, &place, saving(&memory("a"), None, None, &[], true)).await.unwrap();
     assert!(annotated().await);
     let found = Records::default().load(&stage.client, &place).await.unwrap();
     assert!(found.blocks_move, "also for the manager that comes next");
     // What is remembered need not change for it to end.
-    records.save(&stage.client, &place, &memory("a"), None, None, &[], false).await.unwrap();
+    records.save(&stage.client, &place, saving(&memory("a"), None, None, &[], false)).await.unwrap();
     assert!(!annotated().await);
     assert!(!records.load(&stage.client, &place).await.unwrap().blocks_move);
-    records.save(&stage.client, &place, &memory("a"), None, None, &[], true).await.unwrap();
+    records.save(&stage.client, &place, saving(&memory("a"), None, None, &[], true)).await.unwrap();
     assert!(annotated().await);
 }

@@ -9,7 +9,7 @@ use capt_core::workspace::lock::{Holder, Lock};
 use capt_core::workspace::observed::{
     Effect, Ended, Ending, Failure, Planned, PlannedAction, PlannedChange, Retry,
 };
-use capt_terraform::{Action, Backend, Error, Outcome, Outputs, Plan, Source};
+use capt_terraform::{Action, Backend, Error, FailedImport, Outcome, Outputs, Plan, Source};
 use k8s_openapi::jiff::Timestamp;
 
 use super::Order;
@@ -28,6 +28,8 @@ pub(in crate::workspace) struct Over {
     pub(in crate::workspace) outputs: Option<Outputs>,
     /// The backend that keeps the state, where it is not CAPT's choice, as the last plan showed.
     pub(in crate::workspace) elsewhere: Option<String>,
+    /// What an interrupted apply has made and the last plan did not take in.
+    pub(in crate::workspace) not_imported: Vec<FailedImport>,
     /// The digest that the Workspace's apply had written when it began.
     pub(in crate::workspace) digest: Option<String>,
     /// The earlier state that somebody had put back when it began.
@@ -57,6 +59,7 @@ impl Over {
                 let declared = matches!(order.run.backend, Backend::Declared { .. });
                 let elsewhere = made.elsewhere.clone().or_else(|| declared.then(|| DECLARED.to_owned()));
                 entry.elsewhere.clone_from(&elsewhere);
+                entry.not_imported.clone_from(&made.not_imported);
                 let ending = Ending::Planned(planned(&made, elsewhere, &order.run.source));
                 plan = Some(made);
                 ending
@@ -83,6 +86,7 @@ impl Over {
             plan,
             outputs,
             elsewhere: entry.elsewhere.clone(),
+            not_imported: entry.not_imported.clone(),
             digest: order.digest.clone(),
             restored: order.restored.clone(),
         }
@@ -166,6 +170,7 @@ fn planned(plan: &Plan, elsewhere: Option<String>, source: &Source) -> Planned {
             () => Effect::Resources,
         },
         elsewhere,
+        not_imported: plan.not_imported.iter().map(|failed| failed.address.clone()).collect(),
     }
 }
 

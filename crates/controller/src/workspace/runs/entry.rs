@@ -10,7 +10,7 @@ use capt_core::note::Note;
 use capt_core::workspace::decide::{Operation, Which};
 use capt_core::workspace::run_log::{Cause, Lines, RunLog};
 use capt_core::workspace::status::progress_note;
-use capt_terraform::{Event, Identity, Outcome, Plan, Progress};
+use capt_terraform::{Event, FailedImport, Identity, Outcome, Plan, Progress};
 use k8s_openapi::jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -39,6 +39,7 @@ pub(super) struct Entry {
     /// The logs of runs that ended and that are not stored yet, oldest first.
     pub(super) logs: Vec<Arc<RunLog>>,
     pub(super) elsewhere: Option<String>,
+    pub(super) not_imported: Vec<FailedImport>,
     pub(super) scheduled: bool,
     notes: Vec<Note>,
     progress_told: Option<Instant>,

@@ -2,14 +2,16 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::task::Poll;
 
 use capt_core::workspace::decide::Operation;
-use capt_terraform::{Error, Event, Observer, Outcome, StateKeeper, Verb};
+use capt_terraform::{Error, Event, Import, Observer, Outcome, StateKeeper, Survived, Verb};
+use tokio::sync::watch;
 use tracing::warn;
 
 use super::{Order, Runs};
+use crate::workspace::journal::Reported;
 
 /// No command was started.
 const WAITS: u8 = 0;
@@ -59,10 +61,38 @@ impl Runs {
     /// Carries out a run; `None` when the leadership ended before it began. Whether we lead is asked each time before it goes on.
     /// When the manager stops, the engine begins nothing more, and what is under way is waited for.
     pub(super) async fn led(self: &Arc<Self>, order: &Order) -> Option<Result<Outcome, Error>> {
+        let reports = watch::Sender::new(Reported::default());
+        let observed = self.observed(order, &reports);
+        let Some(journal) = &order.journal else { return observed.await };
+        let mut keeping = std::pin::pin!(journal.keep(reports.subscribe()));
+        let result = tokio::select! {
+            result = observed => result,
+            // It ends after the run.
+            () = &mut keeping => None,
+        };
+        reports.send_modify(Reported::end);
+        keeping.await;
+        result
+    }
+
+    async fn observed(
+        self: &Arc<Self>,
+        order: &Order,
+        reports: &watch::Sender<Reported>,
+    ) -> Option<Result<Outcome, Error>> {
         let progress = Progress::default();
+        // What an apply that died had made, and what this run does not know of.
+        let found = AtomicBool::new(false);
         let observe = |event: Event| {
-            if let Event::Started(verb) = &event {
-                progress.started(&order.start.operation, *verb);
+            match &event {
+                Event::Started(verb) => progress.started(&order.start.operation, *verb),
+                Event::Calls(calls) => reports.send_modify(|reported| reported.calls(calls)),
+                Event::Survived(Survived { calls: Some(calls), .. }) => {
+                    reports.send_modify(|reported| reported.calls(calls));
+                    let is_unknown = |import: &Import| !order.run.imports.contains(import);
+                    found.fetch_or(calls.made().iter().any(is_unknown), Ordering::SeqCst);
+                }
+                _ => {}
             }
             self.observe(order, &event);
         };
@@ -91,5 +121,11 @@ impl Runs {
             result.map(|result| if asked && progress.is(PREPARES) { None } else { Some(result) })
         })
         .await
+        .map(|result| match result {
+            Ok(Outcome::Planned(_)) if found.load(Ordering::SeqCst) => {
+                Err(Error::StalePlan { why: "it does not know what an interrupted apply has made" })
+            }
+            result => result,
+        })
     }
 }

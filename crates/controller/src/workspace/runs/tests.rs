@@ -76,6 +76,7 @@ fn order(name: &str, operation: Operation, term: &LeadershipTerm) -> Order {
         restored: None,
         preview: None,
         keeper: None,
+        journal: None,
     }
 }
 

@@ -300,7 +300,11 @@ impl Keeping<'_> {
         let underneath = self.is_changed_underneath().then_some(Concern::ChangedUnderneath);
         let restored = self.seen.restored.then_some(Concern::Restored);
         let moved = self.seen.moved.then_some(Concern::Moved);
-        [taken_over, made_before, restored, moved, protected, underneath].into_iter().flatten().collect()
+        let again = not_imported(plan);
+        [taken_over, made_before, restored, moved, again, protected, underneath]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// Whether what goes in changed although the apply, which asks for approval, did not; and no apply of it was begun.
@@ -318,6 +322,11 @@ impl Keeping<'_> {
             && applied.fingerprint != inputs.fingerprint
             && begun != Some(&inputs.fingerprint)
     }
+}
+
+/// What would be made a second time, or is left behind.
+pub(super) fn not_imported(plan: &Planned) -> Option<Concern> {
+    (!plan.not_imported.is_empty()).then(|| Concern::NotImported(plan.not_imported.clone()))
 }
 
 /// Whether a plan shows that something is there already.

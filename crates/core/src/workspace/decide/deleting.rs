@@ -1,5 +1,6 @@
 //! A Workspace that is being deleted.
 
+use super::active::not_imported;
 use super::{
     AT_ONCE, Again, Concern, Operation, Priority, Step, Which, after_failure, is_state_missing,
     missing_state, not_our_state, other_backend, start,
@@ -45,7 +46,8 @@ fn is_over(seen: &Deleting) -> bool {
     match seen.ended.as_ref().map(|ended| &ended.result) {
         Some(Ending::Applied { destroyed: true }) => return true,
         Some(Ending::Planned(plan)) if plan.destroy && plan.is_empty() => {
-            return !is_lost(seen) && other_place(seen).is_none();
+            let is_checked = plan.not_imported.is_empty() || approves(&seen.approvals, &plan.hash);
+            return is_checked && !is_lost(seen) && other_place(seen).is_none();
         }
         _ => {}
     }
@@ -110,11 +112,14 @@ fn begin(seen: &Deleting) -> Step {
     first_choice(seen).map_or_else(|blocked| Step::Hold { blocked, until: None }, plan_with)
 }
 
-/// Somebody who takes back a Workspace before it changed anything does not mean to destroy what was there.
+/// Somebody who takes back a Workspace before it changed anything does not mean to destroy what was there. What a destroy would
+/// leave behind is somebody's to look after first.
 fn destroy(seen: &Deleting, plan: &Planned, which: Which) -> Step {
     let hash = plan.hash.clone();
-    if is_untouched(seen) && !approves(&seen.approvals, &hash) {
-        return Step::AwaitApproval { hash, why: vec![Concern::TakenOver], next_check: None };
+    let taken_over = is_untouched(seen).then_some(Concern::TakenOver);
+    let why: Vec<Concern> = taken_over.into_iter().chain(not_imported(plan)).collect();
+    if !why.is_empty() && !approves(&seen.approvals, &hash) {
+        return Step::AwaitApproval { hash, why, next_check: None };
     }
     start(Operation::Destroy { hash }, which, Priority::Deletion)
 }

@@ -13,6 +13,7 @@ mod deleting;
 mod drift;
 mod failures;
 mod fleet;
+mod interrupted;
 mod lifecycle;
 mod moved;
 mod preview;

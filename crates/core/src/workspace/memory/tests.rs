@@ -1,5 +1,6 @@
 use k8s_openapi::jiff::Timestamp;
 
+use super::super::interrupted::InterruptedCall;
 use super::super::observed::BegunRecord;
 use super::*;
 
@@ -34,6 +35,12 @@ fn before() -> Memory {
         published: Some("sha256:1".to_owned()),
         restored: true,
         workspace: Some("uid".to_owned()),
+        interrupted: vec![InterruptedCall {
+            address: "aws_vpc.main".to_owned(),
+            action: "create".to_owned(),
+            at: at(15),
+            made: None,
+        }],
     }
 }
 

@@ -21,6 +21,7 @@ pub fn notes(report: Report<'_>, next: &WorkspaceStatus) -> Vec<Note> {
         (type_::APPROVAL_REQUIRED, Truth::True),
         (type_::DRIFTED, Truth::True),
         (type_::STATE_LARGE, Truth::True),
+        (type_::INTERRUPTED_CALLS, Truth::True),
     ] {
         let find =
             |status: &WorkspaceStatus| status.conditions.iter().find(|entry| entry.type_ == name).cloned();

@@ -113,6 +113,7 @@ struct Scene {
     run: Option<RunStatus>,
     plan: Option<PlanStatus>,
     state: Option<StateStatus>,
+    interrupted: Option<Vec<InterruptedCall>>,
     now: Time,
 }
 
@@ -127,7 +128,7 @@ impl Scene {
             _ => Effect::Nothing,
         });
         let (run, plan, state) = (None, None, None);
-        Self { workspace: workspace(), step, outcome, run, plan, state, now: at(60) }
+        Self { workspace: workspace(), step, outcome, run, plan, state, interrupted: None, now: at(60) }
     }
 
     /// The same Workspace after it became ready.
@@ -149,6 +150,17 @@ impl Scene {
         Self { state: Some(state), ..self }
     }
 
+    /// With so many calls of an apply that died.
+    fn interrupted(self, count: i64) -> Self {
+        let call = |index| InterruptedCall {
+            address: format!("aws_vpc.v{index}"),
+            action: "create".to_owned(),
+            at: at(index).0,
+            made: None,
+        };
+        Self { interrupted: Some((0..count).map(call).collect()), ..self }
+    }
+
     fn failed(self) -> Self {
         Self { outcome: Err(Blocked::new(Reason::ApiError, "the API server is away")), ..self }
     }
@@ -166,7 +178,7 @@ impl Scene {
     }
 
     fn report(&self) -> Report<'_> {
-        let Self { workspace, step, outcome, run, plan, state, now } = self;
+        let Self { workspace, step, outcome, run, plan, state, interrupted, now } = self;
         Report {
             workspace,
             step,
@@ -174,6 +186,7 @@ impl Scene {
             run: run.as_ref(),
             plan: plan.as_ref(),
             state: state.as_ref(),
+            interrupted: interrupted.as_deref(),
             tool: "OpenTofu 1.12.6",
             now,
         }

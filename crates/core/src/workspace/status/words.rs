@@ -60,6 +60,13 @@ pub(super) fn approval(report: Report<'_>, hash: &str, why: &[Concern]) -> Strin
                 "something was made for this Workspace before, and this would make everything anew: its state may not be where the ProviderConfig says"
                     .to_owned()
             }
+            Concern::NotImported(addresses) if report.deleting() => {
+                format!("it leaves behind {}, which an interrupted run made and CAPT cannot import", shortened(addresses))
+            }
+            Concern::NotImported(addresses) => format!(
+                "an interrupted run made {}, which CAPT cannot import, and this plan may make it a second time",
+                shortened(addresses)
+            ),
             Concern::ChangedUnderneath => {
                 "what goes into the module has changed, and spec.updatePolicy of its apply asks for approval"
                     .to_owned()

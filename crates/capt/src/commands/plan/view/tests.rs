@@ -31,6 +31,7 @@ fn plan(changes: Vec<Change>, outputs: Vec<OutputChange>) -> Plan {
         drift: Vec::new(),
         warnings: Vec::new(),
         elsewhere: None,
+        not_imported: Vec::new(),
     }
 }
 

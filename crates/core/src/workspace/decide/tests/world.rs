@@ -33,6 +33,8 @@ pub(super) struct World {
     pub(super) volatile_outputs: bool,
     /// The backend that plans are made with, where it is not CAPT's choice.
     pub(super) elsewhere: Option<String>,
+    /// What an interrupted apply has made, and what plans do not take in.
+    pub(super) not_imported: Vec<String>,
     /// How the next runs end, where they fail.
     pub(super) troubles: VecDeque<Option<Failure>>,
     failures: u32,
@@ -88,6 +90,7 @@ impl World {
             action: None,
             volatile_outputs: false,
             elsewhere: None,
+            not_imported: Vec::new(),
             troubles: VecDeque::new(),
             failures: 0,
         }
@@ -342,6 +345,7 @@ impl World {
             changes: action.map(|action| PlannedChange { address, action }).into_iter().collect(),
             effect,
             elsewhere: self.elsewhere.clone(),
+            not_imported: self.not_imported.clone(),
         }
     }
 }

@@ -177,6 +177,7 @@ fn what_may_go_on_stays_told(#[case] name: &str, #[case] first: Step, #[case] se
 #[case("ApprovalRequired")]
 #[case("Drifted")]
 #[case("StateLarge")]
+#[case("InterruptedCalls")]
 fn what_never_happened_is_not_told(#[case] name: &str) {
     assert_eq!(Scene::ready(settled()).sized(4096).condition(name), None);
 }
@@ -193,6 +194,21 @@ fn a_large_state_is_told_until_it_shrinks() {
     let small = unknown.then(Scene::of(settled()).sized(700 * 1024 - 1));
     let told = small.condition("StateLarge").unwrap();
     assert_eq!((told.status.as_str(), told.reason.as_str()), ("False", "StateSizeFine"));
+}
+
+#[test]
+fn interrupted_calls_are_reported_until_a_person_has_checked_them() {
+    let some = Scene::ready(settled()).interrupted(1);
+    let told = some.condition("InterruptedCalls").unwrap();
+    assert_eq!((told.status.as_str(), told.reason.as_str()), ("True", "InterruptedCalls"));
+    assert!(told.message.unwrap().contains("create aws_vpc.v0"));
+    assert_eq!(some.condition("Ready").unwrap().status, "True", "they are no reason to wait");
+    let unknown = some.then(Scene::of(settled()));
+    assert_eq!(unknown.condition("InterruptedCalls").unwrap().status, "True", "nobody looked");
+    let none = unknown.then(Scene::of(settled()).interrupted(0));
+    let told = none.condition("InterruptedCalls").unwrap();
+    assert_eq!((told.status.as_str(), told.reason.as_str()), ("False", "NoInterruptedCalls"));
+    assert_eq!(Scene::ready(settled()).interrupted(0).condition("InterruptedCalls"), None);
 }
 
 #[test]

@@ -102,6 +102,7 @@ fn planned() -> impl Strategy<Value = Planned> {
             effect: if changes.is_empty() { effect } else { Effect::Resources },
             changes,
             elsewhere: None,
+            not_imported: Vec::new(),
         }
     })
 }

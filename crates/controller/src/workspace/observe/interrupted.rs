@@ -1,0 +1,54 @@
+//! What became of the calls of an apply that died.
+
+use capt_api::Workspace;
+use capt_api::names::annotation;
+use capt_core::workspace::interrupted::{InterruptedCall, remember, unchecked};
+use kube::{Client, ResourceExt};
+
+use crate::error::Error;
+use crate::workspace::place::Place;
+use crate::workspace::record::Record;
+use crate::workspace::runs::Over;
+use crate::workspace::{Terraform, journal, lock_holder};
+
+/// What became of the calls of applies that died.
+pub(in crate::workspace) struct Interrupted {
+    /// Those that nobody has checked yet.
+    pub(in crate::workspace) calls: Vec<InterruptedCall>,
+    /// Whether whoever began the calls on record is proved dead, or there are none.
+    pub(in crate::workspace) over: bool,
+}
+
+pub(super) async fn look(
+    workspace: &Workspace,
+    place: &Place,
+    record: &Record,
+    last: Option<&Over>,
+    client: &Client,
+    terraform: &Terraform,
+) -> Result<Interrupted, Error> {
+    let over = are_calls_over(record, client, place, terraform).await?;
+    let not_imported = last.map(|last| last.not_imported.as_slice()).unwrap_or_default();
+    let new = if over { journal::interrupted(record, not_imported) } else { Vec::new() };
+    let known = remember(record.memory.interrupted.clone(), &new);
+    let checked = workspace.annotations().get(annotation::CHECKED_INTERRUPTED_CALLS);
+    Ok(Interrupted { calls: unchecked(known, checked.map(String::as_str)), over })
+}
+
+/// Whether nobody goes on with the calls on record: they are of an apply that died.
+async fn are_calls_over(
+    record: &Record,
+    client: &Client,
+    place: &Place,
+    terraform: &Terraform,
+) -> Result<bool, Error> {
+    match &record.memory.begun {
+        Some(begun) if !record.calls.is_empty() => {
+            if begun.by.runner.as_ref() == Some(&terraform.options.runner) {
+                return Ok(!terraform.left(&place.workspace_uid).await.alive);
+            }
+            lock_holder::is_starter_dead(&begun.by, client, place, terraform).await
+        }
+        Some(_) | None => Ok(true),
+    }
+}
