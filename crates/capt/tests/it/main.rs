@@ -8,6 +8,7 @@ mod archive;
 mod compat;
 mod completion;
 mod crds;
+mod deaths;
 mod demo;
 mod doctor;
 mod engine;

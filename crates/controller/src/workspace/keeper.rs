@@ -8,7 +8,7 @@ use capt_terraform::{Answer, Error as EngineError, LockInfo, StateKeeper, StateV
 use kube::Client;
 use tokio::sync::Mutex;
 
-use super::by_hand::{Attempt, Holder, Lock, LockHolder, Purpose, StateOf};
+use super::by_hand::{Attempt, Failure, Holder, Lock, LockHolder, Purpose, StateOf};
 use super::place::Place;
 use super::state::store::{self, Stored};
 use super::{Terraform, lock_holder, snapshot, state};
@@ -145,12 +145,42 @@ impl SecretKeeper {
         lock_holder::is_starter_dead(&starter, &self.client, &self.place, &self.terraform).await
     }
 
+    /// Releases the lock of a run of CAPT's that died, or of one of this manager's that has ended: no other run may follow that
+    /// takes it over. To be called only while no run of this Workspace goes on here.
+    pub(super) async fn release_left_lock(&self) -> Result<(), Error> {
+        let state = StateOf::at(&self.client, &self.place);
+        let Some(held) = state.holder().await.map_err(|failure| self.unreleased(&failure))? else {
+            return Ok(());
+        };
+        let is_ours = held.runner.as_ref() == Some(&self.terraform.options.runner);
+        if is_ours || self.is_dead(&held).await? {
+            tracing::info!(
+                workspace = self.place.workspace,
+                lock = held.id,
+                "a lock that a run left is released"
+            );
+            state.force_unlock(&held.id).await.map_err(|failure| self.unreleased(&failure))?;
+        }
+        Ok(())
+    }
+
+    fn unreleased(&self, failure: &Failure) -> Error {
+        Error::Unreadable {
+            what: format!("the lock on the state in Secret `{}`", self.place.state_title()),
+            why: failure.to_string(),
+        }
+    }
+
     async fn release(&self) -> Result<(), EngineError> {
-        let Some(lock) = self.lock.lock().await.take() else { return Ok(()) };
+        let mut held = self.lock.lock().await;
+        let Some(lock) = held.as_ref() else { return Ok(()) };
         let state = StateOf::at(&self.client, &self.place);
         for _ in 0..MOST_CONFLICTS {
-            match state.unlock(&lock).await {
-                Ok(()) => return Ok(()),
+            match state.unlock(lock).await {
+                Ok(()) => {
+                    *held = None;
+                    return Ok(());
+                }
                 Err(failure) if failure.conflict => {}
                 Err(failure) => {
                     let doing =

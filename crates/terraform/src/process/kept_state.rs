@@ -19,6 +19,8 @@ use crate::workdir::KeptFile;
 /// How long it is waited before the last version is stored once more.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// With the pauses before it, a lock is tried to be released for some seconds.
+const LAST_PAUSE_OF_RELEASE: Duration = Duration::from_secs(2);
 
 /// Who keeps the state of a run, if somebody does.
 pub(super) fn keeper<'o>(run: &Run, observer: &'o dyn Observer) -> Option<&'o dyn StateKeeper> {
@@ -104,7 +106,7 @@ impl Session<'_> {
         let result = work.await;
         // What is not stored is nobody else's to change. Whoever stores it has the lock again.
         if !matches!(result, Err(Error::StatePush { .. }))
-            && let Err(error) = keeper.unlock().await
+            && let Err(error) = release(keeper).await
         {
             // The next run of ours knows it as its own.
             tracing::warn!(
@@ -163,6 +165,18 @@ impl Session<'_> {
         }
         let file = self.kept_file();
         self.off_thread(move |_, _| file.remove()).await
+    }
+}
+
+/// Releases the lock, however often others get in between or the keeper does not answer for a moment.
+async fn release(keeper: &dyn StateKeeper) -> Result<(), Error> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match keeper.unlock().await {
+            Err(_) if pause <= LAST_PAUSE_OF_RELEASE => sleep(pause).await,
+            released => return released,
+        }
+        pause *= 2;
     }
 }
 

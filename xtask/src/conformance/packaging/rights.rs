@@ -31,20 +31,22 @@ const MANAGER_MAY: [Question; 8] = [
     ("", "secrets", "get", THEIRS),
     ("cluster.x-k8s.io", "clusters", "patch", THEIRS),
     ("coordination.k8s.io", "leases", "update", OWN),
-    ("", "serviceaccounts/token", "create", OWN),
+    ("coordination.k8s.io", "leases", "update", THEIRS),
     ("", "pods", "get", OWN),
     ("", "nodes", "get", None),
 ];
 
-const MANAGER_MAY_NOT: [Question; 18] = [
+const MANAGER_MAY_NOT: [Question; 20] = [
     ("", "pods", "create", OWN),
     ("", "pods", "get", THEIRS),
     ("", "pods/exec", "create", OWN),
     ("", "nodes", "list", None),
     ("", "namespaces", "delete", None),
     ("", "secrets", "deletecollection", THEIRS),
-    ("", "serviceaccounts", "create", THEIRS),
-    ("", "serviceaccounts/token", "create", THEIRS),
+    ("", "serviceaccounts", "create", OWN),
+    ("", "serviceaccounts/token", "create", OWN),
+    ("rbac.authorization.k8s.io", "roles", "create", THEIRS),
+    ("rbac.authorization.k8s.io", "rolebindings", "create", THEIRS),
     ("", "users", "impersonate", None),
     ("apps", "deployments", "patch", OWN),
     ("rbac.authorization.k8s.io", "clusterroles", "create", None),

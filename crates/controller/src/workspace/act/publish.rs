@@ -15,6 +15,7 @@ use tracing::warn;
 
 use super::{Acting, Done};
 use crate::error::Error;
+use crate::workspace::keeper::SecretKeeper;
 use crate::workspace::record::Saving;
 use crate::workspace::{connection_secret, handover, state};
 
@@ -57,6 +58,10 @@ impl Acting<'_> {
                 // What was applied is what somebody approved after the earlier state was put back.
                 state::settle_restored(client, self.place, &found).await?;
             }
+        }
+        if before.begun.is_some() && !applied && self.seen.found.is_some() {
+            // The apply died when all was done; no other one follows that takes over its lock.
+            SecretKeeper::new(client, self.place, self.terraform).release_left_lock().await?;
         }
         self.note_name(over.elsewhere.as_deref().or(before.elsewhere.as_deref())).await?;
         let may_change =

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use capt_api::names::annotation;
 use capt_terraform::Operation;
+use capt_testkit::watch_until;
 use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::json;
 
@@ -34,8 +35,11 @@ async fn a_requested_check_comes_at_once_and_corrects_drift() {
     assert_eq!(engine.take(), [Operation::Plan]);
 
     fs::write(stage.file("real"), "drifted").unwrap();
-    let workspace = stage.check(&name, "2026-01-02T00:00:00Z").await;
-    assert_eq!(output(&workspace, "real"), Some(&json!("drifted")));
+    stage.check(&name, "2026-01-02T00:00:00Z").await;
+    watch_until("the drift to be corrected", &stage.stage.workspaces(), &name, |workspace| {
+        output(workspace, "real") == Some(&json!("drifted"))
+    })
+    .await;
     assert!(matches!(engine.take()[..], [Operation::Plan, Operation::Apply { .. }]));
 }
 
