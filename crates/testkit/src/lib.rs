@@ -25,6 +25,7 @@ pub mod pages;
 mod request;
 pub mod terraform;
 mod wait;
+pub mod way;
 
 pub use cluster::TestCluster;
 pub use definition::loose_definition;

@@ -28,7 +28,8 @@ async fn after_each(deaths: impl Fn(usize) -> Vec<Death>) -> usize {
     });
     let lives: Vec<(usize, bool)> = lives.buffer_unordered(AT_ONCE).collect().await;
     let ended = lives.into_iter().filter(|(_, died)| !died).map(|(number, _)| number).min();
-    ended.unwrap_or_else(|| panic!("it has not ended after {MOST} writes"))
+    assert!(ended.is_some(), "it has not ended after {MOST} writes");
+    ended.unwrap_or_default()
 }
 
 /// The state is stored at the end, as `OpenTofu` does: what is known of the calls before is on record alone.

@@ -29,7 +29,6 @@ mod up;
 mod usage;
 mod validate;
 mod version;
-mod way;
 mod workload;
 
 use assert_cmd::Command;

@@ -2,13 +2,13 @@
 
 use std::process::{Command, Stdio};
 
+use capt_testkit::way::Way;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::cluster::assert_restored;
 use super::stage::{PASSPHRASE, Stage, seal, unsealed};
 use crate::printed;
 use crate::up::CAPT;
-use crate::way::Way;
 
 /// More writes than a restore of the stage has.
 const MOST: usize = 60;
@@ -23,7 +23,7 @@ async fn whatever_it_has_written_last_running_it_again_finishes_it() {
     seal(&file, unsealed(&expensive).as_bytes());
     for writes in 1..MOST {
         stage.wipe().await;
-        let way = Way::open(stage.client.clone(), writes).await;
+        let way = Way::open(stage.client.clone(), writes).await.unwrap();
         let mut command = Command::new(CAPT);
         command
             .arg("restore")

@@ -11,6 +11,7 @@ use capt_api::crd::{Foreign, foreign, own};
 use capt_api::names::condition;
 use capt_api::{Workspace, WorkspaceTemplate, WorkspaceTemplateApply};
 use capt_testkit::home::processes_in;
+use capt_testkit::way::Way;
 use capt_testkit::{TestCluster, eventually};
 use flate2::read::GzDecoder;
 use k8s_openapi::api::coordination::v1::Lease;
@@ -21,7 +22,6 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::up::CAPT;
-use crate::way::Way;
 
 const TOOL: &str = include_str!("tool.sh");
 /// Longer than the manager takes to put a message of the tool on record.
@@ -170,7 +170,7 @@ impl Life {
     async fn dies(&self) -> bool {
         match self.death {
             Death::AfterWriteOfManager { number, .. } => {
-                let way = Way::open(self.client.clone(), number).await;
+                let way = Way::open(self.client.clone(), number).await.unwrap();
                 let manager = self.manager(way.kubeconfig());
                 let died = tokio::select! {
                     () = way.is_over() => true,

@@ -1,9 +1,9 @@
 //! Killed after each of its writes, and run again.
 
+use capt_testkit::way::Way;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::stage::{Stage, command, ended};
-use crate::way::Way;
 
 /// More writes than a migration has.
 const MOST: usize = 40;
@@ -13,7 +13,7 @@ async fn whatever_it_has_written_last_running_it_again_finishes_it() {
     for writes in 1..MOST {
         let stage = Stage::set().await;
         let manager = stage.play_manager();
-        let way = Way::open(stage.client.clone(), writes).await;
+        let way = Way::open(stage.client.clone(), writes).await.unwrap();
         let child = command(way.kubeconfig(), &stage.namespace, "json", &["--yes"]).spawn().unwrap();
         let pid = Pid::from_child(&child);
         let mut running = tokio::spawn(ended(child));
