@@ -67,7 +67,8 @@ async fn own_backend(stage: &Stage, case: &Case) -> anyhow::Result<Value> {
     let way = Way::endless(stage.cluster.client()).await.context("opening a way to the API server")?;
     let directory = tempfile::tempdir().context("making a directory to work in")?;
     let backend = format!(
-        "terraform {{\n  backend \"kubernetes\" {{\n    secret_suffix = \"own\"\n    namespace = \"{NAMESPACE}\"\n    config_path = \"{}\"\n  }}\n}}\n{}",
+        "terraform {{\n  backend \"kubernetes\" {{\n    secret_suffix = \"own-{}\"\n    namespace = \"{NAMESPACE}\"\n    config_path = \"{}\"\n  }}\n}}\n{}",
+        case.name.replace('_', "-"),
         way.kubeconfig().display(),
         case.module
     );
@@ -75,7 +76,7 @@ async fn own_backend(stage: &Stage, case: &Case) -> anyhow::Result<Value> {
     let run = async |arguments: &[&str]| {
         let mut command = Command::new(&stage.binary);
         command.args(arguments).current_dir(directory.path()).stdin(Stdio::null());
-        command.env("TF_WORKSPACE", case.name.replace('_', "-")).env("CHECKPOINT_DISABLE", "1");
+        command.env("CHECKPOINT_DISABLE", "1");
         let output = command.output().await.context("starting the tool")?;
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         ensure!(
