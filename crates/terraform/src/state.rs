@@ -43,6 +43,9 @@ pub(crate) struct Marks {
     /// Versions that were given to the keeper since; whether one of them was stored is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) sent: Vec<String>,
+    /// Lineage and serial of the version that is known to be stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) known: Option<(String, u64)>,
 }
 
 /// So many versions are remembered while the keeper does not answer. A version that is forgotten counts as somebody else's.
@@ -55,8 +58,19 @@ impl Marks {
     }
 
     /// The marks of a version that is known to be stored.
-    pub(crate) fn stored(digest: &str) -> Self {
-        Self { stored: Some(digest.to_owned()), sent: Vec::new() }
+    pub(crate) fn stored(version: &StateVersion) -> Self {
+        Self {
+            stored: Some(version.digest.clone()),
+            sent: Vec::new(),
+            known: Some((version.lineage.clone(), version.serial)),
+        }
+    }
+
+    /// Whether a version goes on from the one that is stored. A module can write whatever it likes into the file.
+    pub(crate) fn are_followed_by(&self, version: &StateVersion) -> bool {
+        let follows =
+            |(lineage, serial): &(String, u64)| version.lineage == *lineage && version.serial >= *serial;
+        self.known.as_ref().is_none_or(follows)
     }
 
     /// The same after one more version was given to the keeper.
@@ -121,7 +135,8 @@ mod tests {
 
     fn marks(stored: Option<&StateVersion>, sent: Option<&StateVersion>) -> Marks {
         let digest = |version: &StateVersion| version.digest.clone();
-        Marks { stored: stored.map(digest), sent: sent.map(digest).into_iter().collect() }
+        let known = stored.map(|version| (version.lineage.clone(), version.serial));
+        Marks { stored: stored.map(digest), sent: sent.map(digest).into_iter().collect(), known }
     }
 
     #[rstest]
@@ -186,10 +201,27 @@ mod tests {
     #[test]
     fn while_the_keeper_does_not_answer_the_version_that_was_stored_last_stays_known() {
         let sending = |marks: Marks, number: usize| marks.sending(&number.to_string());
-        let marks = (0..MOST_SENT * 2).fold(Marks::stored("first"), sending);
-        assert!(marks.has("first") && marks.has(&(MOST_SENT * 2 - 1).to_string()));
+        let first = version("l", 1, "");
+        let marks = (0..MOST_SENT * 2).fold(Marks::stored(&first), sending);
+        assert!(marks.has(&first.digest) && marks.has(&(MOST_SENT * 2 - 1).to_string()));
         assert_eq!(marks.sent.len(), MOST_SENT);
         assert_eq!(marks.clone().sending(&MOST_SENT.to_string()).sent.len(), MOST_SENT);
+    }
+
+    #[rstest]
+    #[case::the_next("l", 6, true)]
+    #[case::written_again("l", 5, true)]
+    #[case::set_back("l", 4, false)]
+    #[case::of_another_state("other", 6, false)]
+    fn only_what_goes_on_from_the_stored_version_is_stored(
+        #[case] lineage: &str,
+        #[case] serial: u64,
+        #[case] expected: bool,
+    ) {
+        let marks = Marks::stored(&version("l", 5, ""));
+        let next = version(lineage, serial, "1");
+        assert_eq!(marks.clone().sending("x").are_followed_by(&next), expected);
+        assert!(Marks::default().are_followed_by(&next), "a state that begins");
     }
 
     #[test]

@@ -323,6 +323,8 @@ async fn look_closely(
     let request = request(&full, terraform);
     let Previewing { wanted: preview, request: preview_request, candidate } =
         previews::look(&full, &place, &record, notes, context, terraform).await?;
+    let interrupted =
+        interrupted::look(&full, &place, &record, over.as_deref(), &mut ended, client, terraform).await?;
     let facts = Facts {
         workspace: &full,
         record: &record,
@@ -339,7 +341,6 @@ async fn look_closely(
         preview,
         now: terraform.now(),
     };
-    let interrupted = interrupted::look(&full, &place, &record, over.as_deref(), client, terraform).await?;
     let (observed, outputs_lack) = if deleting {
         (Observed::Deleting(Box::new(facts.deleting())), None)
     } else {

@@ -327,7 +327,7 @@ pub struct Planned {
     pub effect: Effect,
     /// The backend that keeps the state, where it is not CAPT's choice.
     pub elsewhere: Option<String>,
-    /// The addresses of what an interrupted apply has made, and what this plan does not take in.
+    /// The addresses of what an interrupted apply has made, what this plan does not take in, and what nobody has checked.
     pub not_imported: Vec<String>,
 }
 

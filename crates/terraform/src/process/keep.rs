@@ -111,11 +111,19 @@ pub(super) async fn store(
     if before.stored.as_ref() == Some(&version.digest) {
         return Ok(());
     }
+    if !before.are_followed_by(version) {
+        return Err(Error::StateForked {
+            what: format!(
+                "serial {} of lineage {} in the working directory does not follow from the stored version",
+                version.serial, version.lineage
+            ),
+        });
+    }
     // A version that was sent before may be the one that is stored.
     let earlier = before.earlier();
     file.mark(&before.sending(&version.digest))?;
     keeper.store(version, &earlier).await?;
-    file.mark(&Marks::stored(&version.digest))
+    file.mark(&Marks::stored(version))
 }
 
 #[cfg(test)]

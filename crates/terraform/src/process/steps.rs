@@ -42,7 +42,7 @@ impl Session<'_> {
             Operation::Apply { plan: _ } if last == Some(Verb::Apply) => {
                 Err(Error::StalePlan { why: "an apply of an earlier process has just ended" })
             }
-            Operation::Apply { plan } => self.apply(plan).await.map(Outcome::Applied),
+            Operation::Apply { plan } => Box::pin(self.apply(plan)).await.map(Outcome::Applied),
             Operation::Outputs => {
                 self.make_ready(false).await?;
                 self.outputs().await.map(Outcome::Outputs)

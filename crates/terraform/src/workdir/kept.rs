@@ -63,7 +63,7 @@ impl KeptFile {
     /// Replaces the file by a version that is stored; with none, the tool finds an empty workspace.
     pub(crate) fn place(&self, stored: Option<&StateVersion>) -> Result<(), Error> {
         // The marks first: a file whose marks are lost counts as new.
-        self.mark(&stored.map(|version| Marks::stored(&version.digest)).unwrap_or_default())?;
+        self.mark(&stored.map(Marks::stored).unwrap_or_default())?;
         match stored {
             Some(version) => private::put(&self.path, version.text.expose()),
             None => private::remove(&self.path).and_then(|()| match self.path.parent() {

@@ -339,6 +339,26 @@ async fn two_versions_that_fork_wait_for_a_person() {
 }
 
 #[tokio::test]
+async fn what_a_module_writes_into_the_file_is_stored_only_if_it_goes_on_from_the_state() {
+    let (bed, shelf) = (Arc::new(Bed::new().await), Shelf::begun());
+    let other = r#"{\"version\":4,\"lineage\":\"other\",\"serial\":99,\"outputs\":{},\"resources\":[]}"#;
+    let run = kept(&format!(
+        r#"
+resource "terraform_data" "a" {{
+  provisioner "local-exec" {{ command = "echo '{other}' > '{}'; sleep 1" }}
+}}
+"#,
+        state_file(&bed).display()
+    ));
+    let first = plan(&bed, &run, &shelf).await.unwrap();
+    apply(&bed, &run, &first, &Seen::default(), &shelf).await.unwrap();
+
+    let lineages: Vec<String> = shelf.kept().versions.iter().map(|version| version.lineage.clone()).collect();
+    assert!(lineages.iter().all(|lineage| lineage == "kept"), "{lineages:?}");
+    assert_eq!(shelf.ids().len(), 1);
+}
+
+#[tokio::test]
 async fn a_lock_of_somebody_else_is_told_and_can_be_released() {
     let (bed, shelf) = (Arc::new(Bed::new().await), Shelf::begun());
     let run = kept("resource \"terraform_data\" \"a\" {}\n");

@@ -3,6 +3,7 @@
 use capt_api::Workspace;
 use capt_api::names::annotation;
 use capt_core::workspace::interrupted::{InterruptedCall, remember, unchecked};
+use capt_core::workspace::observed::{Ended, Ending};
 use kube::{Client, ResourceExt};
 
 use crate::error::Error;
@@ -24,6 +25,7 @@ pub(super) async fn look(
     place: &Place,
     record: &Record,
     last: Option<&Over>,
+    ended: &mut Option<Ended>,
     client: &Client,
     terraform: &Terraform,
 ) -> Result<Interrupted, Error> {
@@ -32,7 +34,15 @@ pub(super) async fn look(
     let new = if over { journal::interrupted(record, not_imported) } else { Vec::new() };
     let known = remember(record.memory.interrupted.clone(), &new);
     let checked = workspace.annotations().get(annotation::CHECKED_INTERRUPTED_CALLS);
-    Ok(Interrupted { calls: unchecked(known, checked.map(String::as_str)), over })
+    let calls = unchecked(known, checked.map(String::as_str));
+    if let Some(Ended { result: Ending::Planned(plan), .. }) = ended
+        && over
+    {
+        // What a person has looked after is no reason to wait any more.
+        plan.not_imported
+            .retain(|address| calls.iter().any(|call| call.made.is_some() && call.address == *address));
+    }
+    Ok(Interrupted { calls, over })
 }
 
 /// Whether nobody goes on with the calls on record: they are of an apply that died.

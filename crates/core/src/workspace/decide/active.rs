@@ -300,7 +300,7 @@ impl Keeping<'_> {
         let underneath = self.is_changed_underneath().then_some(Concern::ChangedUnderneath);
         let restored = self.seen.restored.then_some(Concern::Restored);
         let moved = self.seen.moved.then_some(Concern::Moved);
-        let again = not_imported(plan);
+        let again = made_again(plan);
         [taken_over, made_before, restored, moved, again, protected, underneath]
             .into_iter()
             .flatten()
@@ -324,9 +324,19 @@ impl Keeping<'_> {
     }
 }
 
-/// What would be made a second time, or is left behind.
-pub(super) fn not_imported(plan: &Planned) -> Option<Concern> {
-    (!plan.not_imported.is_empty()).then(|| Concern::NotImported(plan.not_imported.clone()))
+/// What an interrupted apply has made and this plan would make a second time.
+fn made_again(plan: &Planned) -> Option<Concern> {
+    let is_made = |address: &&String| {
+        plan.changes.iter().any(|change| {
+            change.address == **address
+                && matches!(
+                    change.action,
+                    PlannedAction::Create | PlannedAction::Replace | PlannedAction::Unknown
+                )
+        })
+    };
+    let addresses: Vec<String> = plan.not_imported.iter().filter(is_made).cloned().collect();
+    (!addresses.is_empty()).then_some(Concern::NotImported(addresses))
 }
 
 /// Whether a plan shows that something is there already.

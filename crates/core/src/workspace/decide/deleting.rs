@@ -1,6 +1,5 @@
 //! A Workspace that is being deleted.
 
-use super::active::not_imported;
 use super::{
     AT_ONCE, Again, Concern, Operation, Priority, Step, Which, after_failure, is_state_missing,
     missing_state, not_our_state, other_backend, start,
@@ -117,7 +116,8 @@ fn begin(seen: &Deleting) -> Step {
 fn destroy(seen: &Deleting, plan: &Planned, which: Which) -> Step {
     let hash = plan.hash.clone();
     let taken_over = is_untouched(seen).then_some(Concern::TakenOver);
-    let why: Vec<Concern> = taken_over.into_iter().chain(not_imported(plan)).collect();
+    let left = (!plan.not_imported.is_empty()).then(|| Concern::NotImported(plan.not_imported.clone()));
+    let why: Vec<Concern> = taken_over.into_iter().chain(left).collect();
     if !why.is_empty() && !approves(&seen.approvals, &hash) {
         return Step::AwaitApproval { hash, why, next_check: None };
     }

@@ -64,7 +64,7 @@ pub(super) fn approval(report: Report<'_>, hash: &str, why: &[Concern]) -> Strin
                 format!("it leaves behind {}, which an interrupted run made and CAPT cannot import", shortened(addresses))
             }
             Concern::NotImported(addresses) => format!(
-                "an interrupted run made {}, which CAPT cannot import, and this plan may make it a second time",
+                "an interrupted run made {}, which CAPT cannot import, and this plan would make it a second time",
                 shortened(addresses)
             ),
             Concern::ChangedUnderneath => {

@@ -4,13 +4,13 @@ use super::*;
 
 fn interrupted(world: World) -> World {
     let mut world = world;
-    world.not_imported = vec!["aws_eip.nat".to_owned()];
+    world.not_imported = vec!["aws_vpc.main".to_owned()];
     world
 }
 
 fn asks(step: &Step) -> Option<String> {
     let Step::AwaitApproval { hash, why, .. } = step else { return None };
-    let concern = Concern::NotImported(vec!["aws_eip.nat".to_owned()]);
+    let concern = Concern::NotImported(vec!["aws_vpc.main".to_owned()]);
     why.contains(&concern).then(|| hash.clone())
 }
 
@@ -22,6 +22,13 @@ fn what_would_be_made_a_second_time_waits_for_approval() {
     world.active.approvals = vec![hash];
     world.not_imported.clear();
     assert_eq!(world.walk(), ["apply", "publish", "settled"]);
+}
+
+#[test]
+fn what_the_plan_does_not_make_again_is_no_reason_to_wait() {
+    let mut world = World::new();
+    world.not_imported = vec!["aws_eip.gone_from_the_module".to_owned()];
+    assert_eq!(world.walk(), ["claim", "plan", "apply", "publish", "settled"]);
 }
 
 #[test]
