@@ -86,6 +86,11 @@ impl Error {
         self.status().is_some_and(|status| status.code == 409)
     }
 
+    /// Whether what was to be changed is not there.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.status().is_some_and(|status| status.code == 404)
+    }
+
     /// What came of a write to an object that may be gone by now: that it is gone is no error.
     pub(crate) fn unless_gone<T>(written: Result<T, Self>) -> Result<Option<T>, Self> {
         match written {

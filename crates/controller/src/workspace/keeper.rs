@@ -1,5 +1,8 @@
 //! Keeps the state of a run in its Secrets, and holds the lock on it.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use capt_core::workspace::lock::machine;
@@ -67,8 +70,9 @@ impl SecretKeeper {
                     *known = Some(written);
                     return Ok(());
                 }
-                // Labels or owners may have changed, or somebody else has stored a version: it is read again.
-                Err(error) if error.is_conflict() && attempt < MOST_CONFLICTS => {}
+                // Labels or owners may have changed, or somebody else has stored a version or deleted what was there: it is read
+                // again.
+                Err(error) if (error.is_conflict() || error.is_gone()) && attempt < MOST_CONFLICTS => {}
                 Err(error) => return Err(engine_error(error)),
             }
         }
