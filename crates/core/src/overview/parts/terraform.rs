@@ -90,7 +90,8 @@ fn workspace_state(workspace: &Workspace) -> State {
     if let Some(running) = running {
         return State { message: running, ..base };
     }
-    let remark = conditions.holding(type_::DRIFTED).or_else(|| conditions.holding(type_::STATE_LARGE));
+    let remarks = [type_::INTERRUPTED_CALLS, type_::DRIFTED, type_::STATE_LARGE];
+    let remark = remarks.into_iter().find_map(|type_| conditions.holding(type_));
     match remark {
         Some(told) if base.mark == Mark::Ready => State::beside(told),
         Some(_) | None => base,

@@ -26,6 +26,10 @@ use crate::overview::{Facts, Node};
 #[case::what_is_named_and_missing(missing_reference, Some("CAPTControlPlane/demo ObjectDoesNotExist"))]
 #[case::a_provider_before_its_workers(foreign_providers, Some("KubeadmControlPlane/demo-cp NotAvailable"))]
 #[case::drift_where_nothing_else_is_wrong(drifted, Some("Workspace/demo-eks-controlplane DriftDetected"))]
+#[case::calls_that_a_person_has_to_check(
+    interrupted_calls,
+    Some("Workspace/demo-eks-controlplane InterruptedCalls")
+)]
 #[case::what_stops_before_what_is_only_told(
     drifted_and_rejected,
     Some("CAPTControlPlane/demo CredentialsRejected")

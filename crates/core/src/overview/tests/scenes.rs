@@ -1,6 +1,6 @@
 //! Clusters in every state that people ask about.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::world::*;
 use crate::overview::{Facts, Part, SecretUse, Seen};
@@ -282,20 +282,30 @@ pub(super) fn crossplane_runs_terraform() -> Facts {
 }
 
 pub(super) fn drifted() -> Facts {
-    let mut facts = ready();
     let message = "the infrastructure differs from what was applied: 0 to add, 1 to change, 0 to destroy";
-    let drifted = workspace(
+    ready_with(condition("Drifted", "True", "DriftDetected", message))
+}
+
+pub(super) fn interrupted_calls() -> Facts {
+    let message = "a run died while these calls were in flight: create aws_vpc.main";
+    ready_with(condition("InterruptedCalls", "True", "InterruptedCalls", message))
+}
+
+/// All is ready, and the Workspace of the control plane says something besides.
+fn ready_with(told: Value) -> Facts {
+    let mut facts = ready();
+    let workspace = workspace(
         CONTROL_PLANE,
         &[
             condition("Ready", "True", "Available", ""),
             condition("Synced", "True", "ReconcileSuccess", ""),
-            condition("Drifted", "True", "DriftDetected", message),
+            told,
         ],
         &json!({}),
     );
     put_control_plane(
         &mut facts,
-        applied(apply(CONTROL_PLANE, &[condition("Ready", "True", "WorkspaceReady", "")]), Some(drifted)),
+        applied(apply(CONTROL_PLANE, &[condition("Ready", "True", "WorkspaceReady", "")]), Some(workspace)),
     );
     facts
 }
