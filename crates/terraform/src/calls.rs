@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::imports::Import;
 use crate::redact::Redactor;
 
-/// Finished calls above this number are only counted. Calls in flight are never dropped: the tool bounds their number.
+/// Of more finished calls than these the oldest are only counted. Calls in flight are never dropped: the tool bounds their number.
 const MOST_FINISHED: usize = 2000;
 /// All texts of finished calls together have so many bytes at most, so that they fit into a Secret beside what else is there.
 const MOST_BYTES: usize = 192 << 10;
@@ -158,12 +158,16 @@ impl Calls {
             id_value: id.map(ToOwned::to_owned),
             at,
         };
-        let bytes: usize = self.finished.iter().map(FinishedCall::len).sum();
-        if self.finished.len() >= MOST_FINISHED || bytes + call.len() > MOST_BYTES {
-            self.more_finished += 1;
-        } else {
-            self.finished.push(call);
+        self.finished.push(call);
+        let mut bytes: usize = self.finished.iter().map(FinishedCall::len).sum();
+        // The oldest are in the stored state by now: the tool stores it several times a minute.
+        let mut dropped = 0;
+        while self.finished.len() - dropped > MOST_FINISHED || bytes > MOST_BYTES {
+            bytes -= self.finished[dropped].len();
+            dropped += 1;
         }
+        self.finished.drain(..dropped);
+        self.more_finished += dropped as u64;
     }
 
     /// The oldest call of this kind that has not ended.
@@ -232,6 +236,11 @@ mod tests {
         }
         assert_eq!(calls.begun.len(), MOST_FINISHED / 2 + 5);
         assert_eq!(calls.finished.len() as u64 + calls.more_finished, MOST_FINISHED as u64 / 2 + 5);
+        assert_eq!(
+            calls.finished.last().unwrap().address,
+            format!("a.b[{}]", MOST_FINISHED + 8),
+            "the newest stay"
+        );
         assert!(serde_json::to_vec(&calls.finished).unwrap().len() < MOST_BYTES + MOST_BYTES / 2);
     }
 
