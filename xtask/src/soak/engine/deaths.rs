@@ -1,7 +1,8 @@
 //! A container dies with its manager and all runs, again and again, and its directory is kept or lost. Afterwards nothing is stuck,
 //! no lock is left, and nothing was made twice but by calls in flight, each of which was named.
 //!
-//! A person looks after what is named: that is read from the condition of each Workspace, and marked as checked.
+//! A person looks after what is named: that is read from the condition of each Workspace, and marked as checked. What a Workspace named
+//! that is gone by then is read from its Events.
 
 mod objects;
 
@@ -11,9 +12,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Context;
 use capt_api::Workspace;
-use capt_api::names::{annotation, condition};
+use capt_api::names::{Reason, annotation, condition};
+use k8s_openapi::api::events::v1::Event;
 use kube::Client;
-use kube::api::{Api, Patch, PatchParams};
+use kube::api::{Api, ListParams, Patch, PatchParams};
 use serde::Serialize;
 use serde_json::json;
 use tokio::time::sleep;
@@ -129,6 +131,7 @@ async fn finish(
     fleet.create(&client).await?;
     summary.violations.extend(fleet.settle(&client).await?);
     check(fleet, &client, count).await?;
+    read_events(&client, count).await?;
     summary.violations.extend(nothing_is_named(fleet, &client).await?);
     let mut known = BTreeSet::new();
     for workspace in fleet.workspaces() {
@@ -175,6 +178,18 @@ fn judge(
 
 fn is_in_the_last_moment(made: SystemTime, deaths: &[SystemTime]) -> bool {
     deaths.iter().any(|death| death.duration_since(made).is_ok_and(|before| before <= LAST_MOMENT))
+}
+
+/// Reads which calls were named by Workspaces that are gone.
+async fn read_events(client: &Client, count: &mut Count) -> anyhow::Result<()> {
+    let events: Api<Event> = Api::default_namespaced(client.clone());
+    for event in events.list(&ListParams::default()).await? {
+        if event.reason.as_deref() == Some(Reason::InterruptedCalls.as_str()) {
+            let name = event.regarding.and_then(|regarding| regarding.name).unwrap_or_default();
+            count.named.extend(named(&name, &event.note.unwrap_or_default())?);
+        }
+    }
+    Ok(())
 }
 
 /// Reads which calls are named, and marks them as checked.

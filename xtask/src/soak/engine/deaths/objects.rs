@@ -93,7 +93,8 @@ pub(super) fn named(workspace: &str, message: &str) -> anyhow::Result<Vec<Named>
         for (index, _) in message.match_indices(mark) {
             let address = message[..index].rsplit(before).next().context("no address")?;
             let rest = &message[index + mark.len()..];
-            let end = rest.find([',', ')', ' ']).context("no end")?;
+            // An Event holds no more than the beginning of a long message.
+            let Some(end) = rest.find([',', ')', ' ']) else { continue };
             let at = rest[..end].trim_end_matches(':').to_owned();
             found.push(Named { key: (workspace.to_owned(), address.to_owned()), at });
         }
