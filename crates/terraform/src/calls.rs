@@ -47,6 +47,9 @@ pub struct BegunCall {
     pub action: String,
     /// When it began.
     pub at: Timestamp,
+    /// What the object is known by, where it was there before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id_value: Option<String>,
     /// Whether the tool reported its failure. The provider may have made something all the same.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
@@ -79,24 +82,22 @@ impl Calls {
         self.begun.is_empty() && self.finished.is_empty() && self.more_finished == 0
     }
 
-    /// What creations that succeeded have made. An object that was deleted at the same address is another one: a creation comes
+    /// What creations that succeeded have made, also where no identifier is known. An object that was deleted at the same address is another one: a creation comes
     /// after the deletion of what it replaces, or before it.
     pub fn made(&self) -> Vec<Import> {
         let mut made: Vec<Import> = Vec::new();
         for call in self.finished.iter().filter(|call| call.action == "create") {
-            let Some(id) = &call.id_value else { continue };
-            let is_here = |other: &&FinishedCall| other.address == call.address;
-            let replaces = self.finished.iter().filter(is_here).any(|other| other.action == "delete");
+            let is_deletion =
+                |other: &&FinishedCall| other.address == call.address && other.action == "delete";
+            let deleted = self.finished.iter().filter(is_deletion).filter_map(|other| other.id_value.clone());
             made.retain(|import| import.address != call.address);
-            made.push(Import { address: call.address.clone(), id: id.clone(), replaces });
+            made.push(Import {
+                address: call.address.clone(),
+                id: call.id_value.clone().unwrap_or_default(),
+                replaces: deleted.collect(),
+            });
         }
         made
-    }
-
-    /// Addresses of what was made, and whose identifier is not known.
-    pub fn nameless(&self) -> Vec<&FinishedCall> {
-        let is_nameless = |call: &&FinishedCall| call.action == "create" && call.id_value.is_none();
-        self.finished.iter().filter(is_nameless).collect()
     }
 
     /// The same without any secret. An identifier that holds one names nothing any more, and is left out.
@@ -107,7 +108,11 @@ impl Calls {
             begun: self
                 .begun
                 .into_iter()
-                .map(|call| BegunCall { address: address(&call.address), ..call })
+                .map(|call| {
+                    let shown = address(&call.address);
+                    let kept = |id: &String| shown == call.address && redactor.redact(id) == *id;
+                    BegunCall { id_value: call.id_value.filter(kept), address: shown, ..call }
+                })
                 .collect(),
             finished: self
                 .finished
@@ -131,6 +136,7 @@ impl Calls {
             resource_type: cut(hook.resource_type, LONGEST_WORD),
             action: cut(hook.action, LONGEST_WORD),
             at,
+            id_value: known_id(hook),
             failed: false,
         });
     }
@@ -145,17 +151,15 @@ impl Calls {
         if !hook.changes_something() {
             return;
         }
-        if let Some(index) = self.find(hook) {
-            self.begun.remove(index);
-        }
-        let whole = hook.address.len() <= LONGEST_ADDRESS;
-        let id = hook.id_value.filter(|id| whole && !id.is_empty() && id.len() <= LONGEST_ID);
+        let begun = self.find(hook).map(|index| self.begun.remove(index));
+        // The end of a deletion does not name its object, but its beginning does.
+        let id = known_id(hook).or_else(|| begun?.id_value);
         let call = FinishedCall {
             address: cut(hook.address, LONGEST_ADDRESS),
             resource_type: cut(hook.resource_type, LONGEST_WORD),
             action: cut(hook.action, LONGEST_WORD),
             id_key: hook.id_key.filter(|_| id.is_some()).map(|key| cut(key, LONGEST_WORD)),
-            id_value: id.map(ToOwned::to_owned),
+            id_value: id,
             at,
         };
         self.finished.push(call);
@@ -203,6 +207,13 @@ impl Hook<'_> {
     }
 }
 
+/// The identifier of a message; nothing where it is cut, or could not be kept whole.
+fn known_id(hook: &Hook<'_>) -> Option<String> {
+    let whole = hook.address.len() <= LONGEST_ADDRESS;
+    let id = hook.id_value.filter(|id| whole && !id.is_empty() && id.len() <= LONGEST_ID);
+    id.map(ToOwned::to_owned)
+}
+
 fn cut(text: &str, longest: usize) -> String {
     match (0..=longest).rev().find(|end| text.is_char_boundary(*end)) {
         Some(end) if text.len() > longest => format!("{}…", &text[..end]),
@@ -247,23 +258,29 @@ mod tests {
     #[test]
     fn what_was_made_last_at_an_address_is_imported() {
         let mut calls = Calls::default();
-        for (address, action, id) in [
-            ("a.new", "create", Some("1")),
-            ("a.changed", "update", Some("2")),
-            ("a.gone", "delete", None),
-            ("a.replaced", "delete", None),
-            ("a.replaced", "create", Some("3")),
-            ("a.made_before", "create", Some("4")),
-            ("a.made_before", "delete", None),
-            ("a.nameless", "create", None),
+        for (address, action, before, after) in [
+            ("a.new", "create", None, Some("1")),
+            ("a.changed", "update", Some("2"), Some("2")),
+            ("a.gone", "delete", Some("0"), None),
+            ("a.replaced", "delete", Some("00"), None),
+            ("a.replaced", "create", None, Some("3")),
+            ("a.made_before", "create", None, Some("4")),
+            ("a.made_before", "delete", Some("000"), None),
+            ("a.nameless", "create", None, None),
         ] {
-            calls.finish(&hook(address, action, id), Timestamp::UNIX_EPOCH);
+            calls.begin(&hook(address, action, before), Timestamp::UNIX_EPOCH);
+            calls.finish(&hook(address, action, after), Timestamp::UNIX_EPOCH);
         }
         let made = calls.made();
-        let told: Vec<(&str, &str, bool)> =
-            made.iter().map(|import| (&*import.address, &*import.id, import.replaces)).collect();
-        assert_eq!(told, [("a.new", "1", false), ("a.replaced", "3", true), ("a.made_before", "4", true)]);
-        assert_eq!(calls.nameless().iter().map(|call| &*call.address).collect::<Vec<_>>(), ["a.nameless"]);
+        let told: Vec<(&str, &str, String)> =
+            made.iter().map(|import| (&*import.address, &*import.id, import.replaces.concat())).collect();
+        let expected = [
+            ("a.new", "1", ""),
+            ("a.replaced", "3", "00"),
+            ("a.made_before", "4", "000"),
+            ("a.nameless", "", ""),
+        ];
+        assert_eq!(told, expected.map(|(address, id, replaces)| (address, id, replaces.to_owned())));
     }
 
     #[test]

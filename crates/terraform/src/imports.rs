@@ -17,11 +17,11 @@ const LINES: u64 = 4;
 pub struct Import {
     /// The address that it gets.
     pub address: String,
-    /// What the provider knows it by.
+    /// What the provider knows it by; nothing where that is not known.
     pub id: String,
-    /// Whether an object of the same address was deleted, which the state may still hold.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub replaces: bool,
+    /// Objects of the same address that were deleted, and that the state may still hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaces: Vec<String>,
 }
 
 /// An import that a plan failed of.
@@ -206,7 +206,7 @@ mod tests {
     #[case::nothing("", false)]
     fn only_addresses_of_managed_resources_are_imported(#[case] text: &str, #[case] expected: bool) {
         assert_eq!(is_address(text), expected);
-        let import = Import { address: text.to_owned(), id: "x".to_owned(), replaces: false };
+        let import = Import { address: text.to_owned(), id: "x".to_owned(), replaces: Vec::new() };
         let file = file(&[import]);
         assert_eq!((file.contains("import"), file.lines().count()), (expected, 4));
     }
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_failed_import_is_known_by_its_line_its_address_or_its_name() {
         let import =
-            |address: &str| Import { address: address.to_owned(), id: "x".to_owned(), replaces: false };
+            |address: &str| Import { address: address.to_owned(), id: "x".to_owned(), replaces: Vec::new() };
         let imports = [import("a.b"), import("a.b[0]"), import("a.bc"), import("a.d"), import("a.e")];
         let at =
             |line| Diagnostic { file: Some(FILE.to_owned()), line: Some(line), ..Diagnostic::error("no") };

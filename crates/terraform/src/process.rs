@@ -110,8 +110,13 @@ impl ProcessEngine {
             None => taking_over.await?,
         };
         let last = survived.as_ref().map(|survived| survived.verb);
+        let told = survived.as_ref().is_some_and(|survived| survived.calls.is_some());
         if let Some(survived) = survived {
             observer.observe(Event::Survived(survived));
+        }
+        if let Some(calls) = LeftCalls::kept(&workdir, &redactor).filter(|calls| !told && !calls.is_empty()) {
+            // Whoever found them died before they were on record.
+            observer.observe(Event::Calls(calls));
         }
         let session = Session {
             settings: &self.settings,
@@ -123,6 +128,7 @@ impl ProcessEngine {
             observer,
             stop: turn.signal(),
             kept: AtomicBool::new(false),
+            settled: AtomicBool::new(false),
         };
         let outcome = Box::pin(session.work(last)).await;
         let cleaned = session.forget_stored_state().await;

@@ -92,20 +92,20 @@ async fn approve(client: &Client, what: &Pending) -> anyhow::Result<()> {
         Pending::Plan { workspace, hash, .. } => {
             let workspaces: Api<Workspace> = Api::all(client.clone());
             let change = |found: &Workspace| {
-                still(pending::plan_hash(found).as_deref(), hash, what)?;
-                Ok(unless_there(
-                    found.annotations().get(annotation::APPROVE_PLAN),
-                    annotation::APPROVE_PLAN,
-                    hash,
-                ))
+                let approved = found.annotations().get(annotation::APPROVE_PLAN);
+                unless_approved(approved, annotation::APPROVE_PLAN, hash, || {
+                    still(pending::plan_hash(found).as_deref(), hash, what)
+                })
             };
             WRITER.change(&workspaces, workspace, &doing, change).await?.is_some()
         }
         Pending::Change { namespace, apply, digest, .. } => {
             let applies: Api<WorkspaceTemplateApply> = Api::namespaced(client.clone(), namespace);
             let change = |found: &WorkspaceTemplateApply| {
-                still(pending::digest(found), digest, what)?;
-                Ok(unless_there(found.annotations().get(annotation::APPROVE), annotation::APPROVE, digest))
+                let approved = found.annotations().get(annotation::APPROVE);
+                unless_approved(approved, annotation::APPROVE, digest, || {
+                    still(pending::digest(found), digest, what)
+                })
             };
             WRITER.change(&applies, apply, &doing, change).await?.is_some()
         }
@@ -123,7 +123,16 @@ fn still(waits: Option<&str>, shown: &str, what: &Pending) -> anyhow::Result<()>
     Ok(())
 }
 
-fn unless_there(found: Option<&String>, key: &str, value: &str) -> Option<serde_json::Value> {
-    let is_there = found.is_some_and(|found| found == value);
-    (!is_there).then(|| json!({ "metadata": { "annotations": { key: value } } }))
+/// What is approved already, by whomever, may be applied by now: then it does not wait, and nothing is to be done.
+fn unless_approved(
+    found: Option<&String>,
+    key: &str,
+    value: &str,
+    waits: impl FnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<Option<serde_json::Value>> {
+    if found.is_some_and(|found| found == value) {
+        return Ok(None);
+    }
+    waits()?;
+    Ok(Some(json!({ "metadata": { "annotations": { key: value } } })))
 }

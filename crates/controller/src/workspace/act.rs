@@ -195,6 +195,11 @@ impl Acting<'_> {
                 "what went into the last apply is not kept any more, and what goes in now cannot be had",
             )));
         };
+        if matches!(start.operation, Operation::Apply { .. } | Operation::Destroy { .. })
+            && !self.plan_knows_all()
+        {
+            return Ok(Done::Again);
+        }
         if !is_preview {
             self.tidy_plan_text().await?;
         }
@@ -242,6 +247,18 @@ impl Acting<'_> {
             journal: Some(Journal::new(&self.context.client, self.place, self.terraform, &self.seen.record)),
         });
         Ok(Done::Told(effect))
+    }
+
+    /// Whether the plan was made with everything that the record says was made. A run of another manager may have gone on since: then
+    /// the plan is made again.
+    fn plan_knows_all(&self) -> bool {
+        let Some(over) = &self.seen.over else { return true };
+        let made = journal::imports(&self.seen.record);
+        let knows = made.iter().all(|import| over.imports.contains(import));
+        if !knows {
+            self.terraform.runs.settle(&self.place.workspace_uid);
+        }
+        knows
     }
 
     async fn inputs(&self, which: Which) -> Result<Option<(Run, String)>, Error> {

@@ -66,11 +66,15 @@ impl Journal {
     /// Puts every report on record, the newest first of all, until the run has ended.
     pub(super) async fn keep(&self, mut reports: watch::Receiver<Reported>) {
         let (mut written, mut failures) = (None, 0);
+        let mut touched = Calls::default();
         loop {
             let Reported { calls, ended } = reports.borrow_and_update().clone();
             let is_new = calls.is_some() && calls != written;
             if is_new && let Some(calls) = calls {
-                match self.write(&calls).await {
+                if !calls.is_empty() {
+                    touched = calls.clone();
+                }
+                match self.write(&calls, &touched).await {
                     Ok(()) => (written, failures) = (Some(calls), 0),
                     Err(error) => {
                         if failures == 0 {
@@ -98,8 +102,8 @@ impl Journal {
         }
     }
 
-    async fn write(&self, calls: &Calls) -> Result<(), Error> {
-        let calls = with_earlier(&self.earlier, calls);
+    async fn write(&self, calls: &Calls, touched: &Calls) -> Result<(), Error> {
+        let calls = with_earlier(&self.earlier, touched, calls);
         self.terraform.records.note_calls(&self.client, &self.place, &calls).await
     }
 }
@@ -119,13 +123,10 @@ pub(super) fn unsettled(record: &Record) -> Calls {
     if record.memory.begun.is_some() { record.calls.clone() } else { Calls::default() }
 }
 
-/// What earlier applies made stays on record until it is known to be in the state.
-fn with_earlier(earlier: &[FinishedCall], calls: &Calls) -> Calls {
-    let again = |old: &&FinishedCall| {
-        let same = |new: &FinishedCall| new.address == old.address && new.action == old.action;
-        !calls.finished.iter().any(same)
-    };
-    let finished = earlier.iter().filter(again).chain(&calls.finished).cloned().collect();
+/// What earlier applies made stays on record until it is known to be in the state, or this run has touched it: it was there then.
+fn with_earlier(earlier: &[FinishedCall], touched: &Calls, calls: &Calls) -> Calls {
+    let untouched = |old: &&FinishedCall| !touched.finished.iter().any(|new| new.address == old.address);
+    let finished = earlier.iter().filter(untouched).chain(&calls.finished).cloned().collect();
     Calls { finished, ..calls.clone() }
 }
 
@@ -161,9 +162,7 @@ pub(super) fn interrupted(record: &Record, not_imported: &[FailedImport]) -> Vec
             calls.finished.iter().rev().find(|call| call.address == *address && call.action == "create")?;
         Some(made(call, why))
     });
-    let nameless = calls.nameless();
-    let nameless = nameless.into_iter().map(|call| made(call, "its identifier is not known"));
-    in_flight.chain(failed).chain(nameless).collect()
+    in_flight.chain(failed).collect()
 }
 
 #[cfg(test)]
@@ -190,6 +189,7 @@ mod tests {
             resource_type: String::new(),
             action: "create".to_owned(),
             at: Timestamp::UNIX_EPOCH,
+            id_value: None,
             failed: false,
         };
         let calls = Calls {
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn calls_count_until_the_end_of_their_apply_is_on_record() {
-        assert_eq!(imports(&record(true)).len(), 1);
+        assert_eq!(imports(&record(true)).len(), 2);
         assert_eq!(imports(&record(false)), []);
         assert_eq!(interrupted(&record(false), &[]), []);
         assert!(carried(&record(true), true).begun.is_empty());
@@ -218,10 +218,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_flight_not_imported_or_without_an_identifier_is_named() {
+    fn what_is_in_flight_or_not_imported_is_named() {
         let failed = FailedImport { address: "a.made".to_owned(), why: "no importer".to_owned() };
         let unknown = FailedImport { address: "a.unknown".to_owned(), why: "no importer".to_owned() };
-        let calls = interrupted(&record(true), &[failed, unknown]);
+        let hidden = FailedImport { address: "a.hidden".to_owned(), why: "no identifier".to_owned() };
+        let calls = interrupted(&record(true), &[failed, hidden, unknown]);
         let told: Vec<_> = calls
             .iter()
             .map(|call| {
@@ -236,7 +237,7 @@ mod tests {
             [
                 ("a.flying", None),
                 ("a.made", Some((Some("1"), "no importer"))),
-                ("a.hidden", Some((None, "its identifier is not known"))),
+                ("a.hidden", Some((None, "no identifier"))),
             ]
         );
     }
@@ -245,10 +246,13 @@ mod tests {
     fn what_an_earlier_apply_made_stays_beside_the_calls_of_the_next() {
         let earlier = [finished("a.b", "create", Some("1")), finished("a.c", "create", Some("2"))];
         let calls = Calls { finished: vec![finished("a.c", "create", Some("3"))], ..Calls::default() };
-        let ids: Vec<_> =
-            with_earlier(&earlier, &calls).finished.into_iter().map(|call| call.id_value.unwrap()).collect();
-        assert_eq!(ids, ["1", "3"]);
-        assert_eq!(with_earlier(&earlier, &Calls::default()).finished.len(), 2);
-        assert!(with_earlier(&[], &Calls::default()).is_empty());
+        let ids = |touched: &Calls, calls: &Calls| -> Vec<String> {
+            let finished = with_earlier(&earlier, touched, calls).finished;
+            finished.into_iter().map(|call| call.id_value.unwrap()).collect()
+        };
+        assert_eq!(ids(&calls, &calls), ["1", "3"]);
+        assert_eq!(ids(&calls, &Calls::default()), ["1"], "what the next apply replaced does not come back");
+        assert_eq!(ids(&Calls::default(), &Calls::default()), ["1", "2"]);
+        assert!(with_earlier(&[], &calls, &Calls::default()).is_empty());
     }
 }

@@ -193,7 +193,8 @@ impl SecretKeeper {
                 }
             }
         }
-        Ok(())
+        let doing = format!("releasing the lock on the state in Secret `{}`", self.place.state_title());
+        Err(EngineError::Keeper { doing, source: "others change it at the same time".into() })
     }
 }
 

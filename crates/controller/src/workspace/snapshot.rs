@@ -90,16 +90,18 @@ pub(super) async fn take(
 pub(super) async fn keep(client: &Client, place: &Place, version: &StateVersion) -> Result<(), Error> {
     let text = version.text.clone();
     let packed = aside(move || pack(text.expose())).await?;
+    let digest = short_digest([version.digest.as_str()], 6);
     let version = Version { serial: version.serial, lineage: version.lineage.clone() };
-    let (api, name) = (secrets(client, place), name(place, &version));
+    // Another version of this serial may be kept already.
+    let (api, name) = (secrets(client, place), format!("{}-{digest}", name(place, &version)));
     let known = list(&api, place).await?;
     for (index, piece) in packed.chunks(FULL).enumerate().rev() {
         let content = Hidden::new(piece);
         if !copy(&api, place, &part_name(&name, index), &version, &content, &known).await? {
-            warn!(
-                workspace = place.workspace,
-                "a version of the state is not kept, since its namespace is being deleted"
-            );
+            return Err(Error::Unreadable {
+                what: format!("serial {} of the state of Workspace `{}`", version.serial, place.workspace),
+                why: "it cannot be kept as a snapshot, since its namespace is being deleted".to_owned(),
+            });
         }
     }
     Ok(())

@@ -23,7 +23,7 @@ use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::jiff::Timestamp;
-use kube::api::PostParams;
+use kube::api::{ListParams, PostParams};
 use kube::{Api, Client, ResourceExt};
 use serde_json::{Value, json};
 
@@ -213,6 +213,13 @@ pub(super) async fn discard(client: &Client, place: &Place) -> Result<(), Error>
     // The first one goes last: it leads to the others.
     for part in parts.iter().rev() {
         kept::remove(&api, &part.metadata, &doing("deleting", place)).await?;
+    }
+    // Those of a version that was never whole lead nowhere, and nothing leads to them.
+    let parameters = ListParams::default().labels(&place.selector(Role::State));
+    let left =
+        api.list_metadata(&parameters).await.map_err(Error::api(doing("looking for the rest of", place)))?;
+    for part in left.items.into_iter().map(|part| part.metadata).filter(|part| place.made(part)) {
+        kept::remove(&api, &part, &doing("deleting", place)).await?;
     }
     staged::remove(client, place).await?;
     delete_lock(client, place, |lease| holder(lease).is_none()).await

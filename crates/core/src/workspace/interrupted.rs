@@ -45,7 +45,11 @@ pub fn remember(mut known: Vec<InterruptedCall>, new: &[InterruptedCall]) -> Vec
         }
     }
     known.sort_by(|left, right| (left.at, &left.address).cmp(&(right.at, &right.address)));
-    known.drain(..known.len().saturating_sub(MOST));
+    // What was made is known by its address; of a call in flight nobody knows anything else.
+    while known.len() > MOST {
+        let oldest = known.iter().position(|call| call.made.is_some()).unwrap_or_default();
+        known.remove(oldest);
+    }
     known
 }
 
@@ -131,6 +135,10 @@ mod tests {
         let many: Vec<_> = (0..100).map(|index| in_flight("a.a", "create", index)).collect();
         let known = remember(Vec::new(), &many);
         assert_eq!((known.len(), known[0].at), (MOST, at(100 - 64)));
+
+        let made: Vec<_> = (1..100).map(|index| made("a.b", None, index)).collect();
+        let known = remember(vec![in_flight("a.a", "create", 0)], &made);
+        assert_eq!((known.len(), known[0].address.as_str()), (MOST, "a.a"), "calls in flight stay");
     }
 
     #[test]

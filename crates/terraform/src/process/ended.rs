@@ -32,8 +32,8 @@ pub(super) struct Ended {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// The lock that was in the way, and whether a command of ours left it behind.
     lock: Option<(LockInfo, bool)>,
-    /// Whether it had begun to change something.
-    pub(super) called: bool,
+    /// Whether it had begun to change something, and came to its own end: neither killed nor crashed.
+    pub(super) settled: bool,
     /// For the log, when the command is not a stream.
     pub(super) lines: Vec<String>,
 }
@@ -54,7 +54,7 @@ impl Ended {
                 .map_err(Error::file(path))
         };
         let errors = read("err")?;
-        let called = !fold.calls(redactor).is_empty();
+        let settled = !fold.calls(redactor).is_empty() && fold.has_ended_by_itself();
         let mut diagnostics = fold.diagnostics;
         diagnostics.extend(parse_human(&errors).into_iter().map(|diagnostic| diagnostic.redacted(redactor)));
         if !exit.success() && diagnostics.iter().all(|diagnostic| diagnostic.severity != Severity::Error) {
@@ -77,7 +77,7 @@ impl Ended {
             let left_behind = Worked::left(workdir, &lock, redactor);
             (lock, left_behind)
         });
-        Ok(Self { verb, exit, stopped, diagnostics, lock, called, lines })
+        Ok(Self { verb, exit, stopped, diagnostics, lock, settled, lines })
     }
 
     /// Whether it ended as it should, and so left no lock.

@@ -9,6 +9,7 @@ use tokio::time::sleep;
 use super::active::given;
 use super::keep::{self, Keeping};
 use super::session::Session;
+use crate::calls::Calls;
 use crate::engine::{Event, Observer, Verb};
 use crate::error::Error;
 use crate::keeper::StateKeeper;
@@ -84,12 +85,27 @@ impl Session<'_> {
         verb: Verb,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        let Some(keeper) = self.keeper().filter(|_| self.is_kept()) else { return work.await };
+        self.settled.store(false, Ordering::SeqCst);
+        let Some(keeper) = self.keeper().filter(|_| self.is_kept()) else {
+            let result = work.await;
+            self.settle_calls();
+            return result;
+        };
         let work = async {
             let result = Keeping::new(keeper, self.kept_file()).during(work).await;
-            self.store_last(keeper).await.and(result)
+            if self.store_last(keeper).await? {
+                self.settle_calls();
+            }
+            result
         };
         self.under_lock(verb, work).await
+    }
+
+    /// Reports that the state has the result of every call, where the command came to its own end.
+    fn settle_calls(&self) {
+        if self.settled.swap(false, Ordering::SeqCst) {
+            self.observer.observe(Event::Calls(Calls::default()));
+        }
     }
 
     async fn under_lock<T>(
@@ -117,11 +133,11 @@ impl Session<'_> {
         result
     }
 
-    /// Stores what a command has left, however long that takes. When the run is asked to stop, it is tried for as long as a
+    /// Stores what a command has left, however long that takes; whether there was a whole version. When the run is asked to stop, it is tried for as long as a
     /// command has to stop; after that the next run does it.
-    async fn store_last(&self, keeper: &dyn StateKeeper) -> Result<(), Error> {
+    async fn store_last(&self, keeper: &dyn StateKeeper) -> Result<bool, Error> {
         let file = self.kept_file();
-        let Some(version) = self.read_kept_file().await? else { return Ok(()) };
+        let Some(version) = self.read_kept_file().await? else { return Ok(false) };
         let stop = self.stop.clone();
         let grace = self.run.limits.grace;
         let mut given_up = pin!(async move {
@@ -132,7 +148,7 @@ impl Session<'_> {
         let mut pause = FIRST_PAUSE;
         loop {
             let error = match keep::store(keeper, &file, &version).await {
-                Ok(()) => return Ok(()),
+                Ok(()) => return Ok(true),
                 Err(Error::StateForked { .. }) => {
                     keeper.set_aside(&version).await?;
                     let stored = keeper.load().await?;

@@ -6,8 +6,9 @@ use super::session::Session;
 use super::steps::joined_path;
 use crate::engine::Verb;
 use crate::error::Error;
-use crate::imports::{FailedImport, Import, is_address};
+use crate::imports::{FailedImport, Import, failed_imports, is_address};
 use crate::instances::instances;
+use crate::plan::Plan;
 
 /// What becomes of the objects that a run is asked to import.
 #[derive(Debug, Default)]
@@ -36,10 +37,12 @@ impl Session<'_> {
                 continue;
             }
             match held.get(address) {
+                None if id.is_empty() => recovered.failed.push(failed("its identifier is not known")),
                 None => recovered.imports.push(import.clone()),
                 Some(None) => {}
-                Some(Some(known)) if known == id => {}
-                Some(Some(_)) if *replaces => {
+                // Without an identifier nobody knows better.
+                Some(Some(known)) if known == id || id.is_empty() => {}
+                Some(Some(known)) if replaces.contains(known) => {
                     stale.push(address.as_str());
                     recovered.imports.push(import.clone());
                 }
@@ -59,6 +62,58 @@ impl Session<'_> {
             }
         }
         Ok(recovered)
+    }
+
+    /// Makes a plan with as many of the imports as possible, and says which cannot be. What cannot be imported keeps nothing else from
+    /// being planned.
+    pub(super) async fn plan_importing(
+        &self,
+        destroy: bool,
+        imports: Vec<Import>,
+    ) -> Result<(Plan, Vec<FailedImport>), Error> {
+        let (mut good, mut failed, mut is_planned_without) = (Vec::new(), Vec::new(), false);
+        let (mut sets, mut last) = (vec![imports], None);
+        while let Some(mut set) = sets.pop() {
+            let error = match self.plan_with(destroy, &set).await {
+                Ok(plan) => {
+                    last = Some((set.len(), plan));
+                    good.extend(set);
+                    continue;
+                }
+                Err(error @ Error::Failed { verb: Verb::Plan, .. }) if !set.is_empty() => error,
+                Err(error) => return Err(error),
+            };
+            let named = failed_imports(&set, error.diagnostics());
+            if named.is_empty() && !is_planned_without {
+                // Providers do not say which object they cannot import. Where it is not the imports, that is the error.
+                self.plan_with(destroy, &[]).await?;
+                is_planned_without = true;
+            }
+            match (named.is_empty(), set.len()) {
+                (false, _) => {
+                    set.retain(|import| !named.iter().any(|it| it.address == import.address));
+                    failed.extend(named);
+                    if !set.is_empty() {
+                        sets.push(set);
+                    }
+                }
+                (true, 1) => {
+                    let why = error.diagnostics().first().map(ToString::to_string).unwrap_or_default();
+                    failed.extend(
+                        set.into_iter()
+                            .map(|import| FailedImport { address: import.address, why: why.clone() }),
+                    );
+                }
+                (true, length) => {
+                    let rest = set.split_off(length / 2);
+                    sets.extend([rest, set]);
+                }
+            }
+        }
+        match last {
+            Some((length, plan)) if length == good.len() => Ok((plan, failed)),
+            _ => Ok((self.plan_with(destroy, &good).await?, failed)),
+        }
     }
 
     async fn remove_from_state(&self, addresses: &[&str]) -> Result<(), Error> {

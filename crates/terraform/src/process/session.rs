@@ -27,6 +27,8 @@ pub(super) struct Session<'a> {
     pub(super) stop: Signal,
     /// Whether the state is a file that a keeper stores. Known once the module is in place: it may declare a backend of its own.
     pub(super) kept: AtomicBool,
+    /// Whether a command came to its own end: once its state is stored, that says more than its calls.
+    pub(super) settled: AtomicBool,
 }
 
 /// One command. No argument is or holds a value of the user's; those are in files and in the environment.

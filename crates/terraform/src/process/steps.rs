@@ -7,10 +7,9 @@ use std::sync::atomic::Ordering;
 
 use super::recover::Recovered;
 use super::session::{Command, Session};
-use crate::calls::Calls;
 use crate::engine::{Applied, Event, Outcome, Verb};
 use crate::error::Error;
-use crate::imports::failed_imports;
+use crate::imports::Import;
 use crate::output::{self, Outputs};
 use crate::plan::{self, Plan, PlanHash};
 use crate::private;
@@ -159,7 +158,7 @@ impl Session<'_> {
             .map_err(|source| Error::StatePush { path: path.clone(), source: Box::new(source) })?;
         fs::rename(&path, self.workdir.pushed_state()).map_err(Error::file(path))?;
         self.observer.observe(Event::StatePushed);
-        self.observer.observe(Event::Calls(Calls::default()));
+        self.settled.store(true, Ordering::SeqCst);
         Ok(())
     }
 
@@ -169,28 +168,16 @@ impl Session<'_> {
             Backend::Declared { .. } => declared_name(self.workdir),
             Backend::Kubernetes { .. } | Backend::Local => elsewhere,
         };
-        let Recovered { mut imports, failed: mut not_imported } = self.recover(destroy).await?;
-        loop {
-            let placed = imports.clone();
-            self.off_thread(move |workdir, run| workdir.place_imports(run, &placed)).await?;
-            let plan = match self.plan_with(destroy).await {
-                Ok(plan) => plan,
-                Err(error) => {
-                    // What cannot be imported keeps nothing else from being planned. Each round leaves out at least one.
-                    let failed = failed_imports(&imports, error.diagnostics());
-                    if failed.is_empty() {
-                        return Err(error);
-                    }
-                    imports.retain(|import| !failed.iter().any(|it| it.address == import.address));
-                    not_imported.extend(failed);
-                    continue;
-                }
-            };
-            return Ok(Plan { elsewhere, not_imported, ..plan });
-        }
+        let Recovered { imports, failed: mut not_imported } = self.recover(destroy).await?;
+        let (plan, failed) = self.plan_importing(destroy, imports).await?;
+        not_imported.extend(failed);
+        Ok(Plan { elsewhere, not_imported, ..plan })
     }
 
-    async fn plan_with(&self, destroy: bool) -> Result<Plan, Error> {
+    /// Makes a plan with these imports left to it.
+    pub(super) async fn plan_with(&self, destroy: bool, imports: &[Import]) -> Result<Plan, Error> {
+        let placed = imports.to_vec();
+        self.off_thread(move |workdir, run| workdir.place_imports(run, &placed)).await?;
         SavedPlan::remove(self.workdir)?;
         let path = self.workdir.plan();
         private::remove(&path).map_err(Error::file(&path))?;
@@ -247,10 +234,7 @@ impl Session<'_> {
         command.plan = Some((saved.hash, saved.steps));
         let ended = self.command(command).await?;
         self.workdir.rescue_state()?;
-        if ended.called && ended.exit.code().is_some() && !self.workdir.errored_state().exists() {
-            // It came to its own end and its state is stored: that says more than its calls.
-            self.observer.observe(Event::Calls(Calls::default()));
-        }
+        self.settled.store(ended.settled && !self.workdir.errored_state().exists(), Ordering::SeqCst);
         private::remove(&path).map_err(Error::file(&path))?;
         ended.expect(&[0])?;
         let outputs = if saved.destroy { Outputs::new() } else { self.outputs().await? };

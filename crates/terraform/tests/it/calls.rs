@@ -163,7 +163,7 @@ async fn an_import_that_fails_is_named_and_the_others_are_planned() {
     let import = |address: &str| Import {
         address: address.to_owned(),
         id: "${x}\"\n%{y}".to_owned(),
-        replaces: false,
+        replaces: Vec::new(),
     };
     let module = "resource \"terraform_data\" \"a\" {}";
     let imports = vec![import("terraform_data.a"), import("terraform_data.gone"), import("broken")];
@@ -194,8 +194,11 @@ async fn a_destroy_takes_down_what_an_interrupted_apply_had_made(#[case] tool: f
     let module =
         "resource \"terraform_data\" \"known\" {}\nresource \"terraform_data\" \"lost\" { count = 0 }";
     bed.make(&inline(module), &Seen::default()).await.unwrap();
-    let import =
-        |address: &str, id: &str| Import { address: address.to_owned(), id: id.to_owned(), replaces: false };
+    let import = |address: &str, id: &str| Import {
+        address: address.to_owned(),
+        id: id.to_owned(),
+        replaces: Vec::new(),
+    };
     let run = Run {
         imports: vec![
             import("terraform_data.lost[0]", "made"),
@@ -222,7 +225,12 @@ async fn an_object_that_took_the_place_of_a_deleted_one_is_imported(#[case] tool
     let bed = Bed::with(tokio::task::spawn_blocking(tool).await.unwrap()).await;
     let module = "resource \"terraform_data\" \"a\" {}";
     bed.make(&inline(module), &Seen::default()).await.unwrap();
-    let import = Import { address: "terraform_data.a".to_owned(), id: "new".to_owned(), replaces: true };
+    let known = state(&bed).remove(0).1;
+    let import = Import {
+        address: "terraform_data.a".to_owned(),
+        id: "new".to_owned(),
+        replaces: vec!["another".to_owned(), known],
+    };
     let run = Run { imports: vec![import], ..inline(module) };
 
     let seen = Seen::default();

@@ -30,11 +30,14 @@ fi
 known() {
     sed -n 's/.*"name":"\([a-z]*\)".*"id":"\([^"]*\)".*/terraform_data.\1=\2/p' "$state_file" 2>/dev/null || true
 }
+# What the state is called, and how often it was written; a state that begins here has a name of its own.
+lineage=$(sed -n 's/.*"lineage":"\([^"]*\)".*/\1/p' "$state_file" 2>/dev/null | grep . || echo scripted)
+serial=$(sed -n 's/.*"serial":\([0-9]*\).*/\1/p' "$state_file" 2>/dev/null | grep . || echo 0)
 store() {
-    serial=$(($(sed -n 's/.*"serial":\([0-9]*\).*/\1/p' "$state_file" 2>/dev/null | grep . || echo 0) + 1))
+    serial=$((serial + 1))
     mkdir -p "$(dirname "$state_file")"
     {
-        printf '{"version":4,"terraform_version":"1.11.4","serial":%s,"lineage":"scripted","outputs":{},"resources":[' "$serial"
+        printf '{"version":4,"terraform_version":"1.11.4","serial":%s,"lineage":"%s","outputs":{},"resources":[' "$serial" "$lineage"
         separator=
         for entry in $1; do
             name=${entry%%=*}

@@ -4,6 +4,7 @@ use capt_api::Workspace;
 use capt_api::names::annotation;
 use capt_core::workspace::interrupted::{InterruptedCall, remember, unchecked};
 use capt_core::workspace::observed::{Ended, Ending};
+use capt_core::workspace::runner::Starter;
 use kube::{Client, ResourceExt};
 
 use crate::error::Error;
@@ -54,10 +55,13 @@ async fn are_calls_over(
 ) -> Result<bool, Error> {
     match &record.memory.begun {
         Some(begun) if !record.calls.is_empty() => {
-            if begun.by.runner.as_ref() == Some(&terraform.options.runner) {
-                return Ok(!terraform.left(&place.workspace_uid).await.alive);
+            let us = |starter: &Starter| starter.runner.as_ref() == Some(&terraform.options.runner);
+            for starter in std::iter::once(&begun.by).chain(&begun.earlier).filter(|starter| !us(starter)) {
+                if !lock_holder::is_starter_dead(starter, client, place, terraform).await? {
+                    return Ok(false);
+                }
             }
-            lock_holder::is_starter_dead(&begun.by, client, place, terraform).await
+            Ok(!terraform.left(&place.workspace_uid).await.alive)
         }
         Some(_) | None => Ok(true),
     }

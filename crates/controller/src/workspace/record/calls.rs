@@ -61,6 +61,7 @@ mod tests {
             resource_type: "aws_vpc".to_owned(),
             action: "create".to_owned(),
             at: Timestamp::UNIX_EPOCH,
+            id_value: None,
             failed: false,
         };
         Calls { begun: vec![begun], finished: (0..finished).map(call).collect(), more_finished: 0 }

@@ -9,7 +9,7 @@ use capt_core::workspace::lock::{Holder, Lock};
 use capt_core::workspace::observed::{
     Effect, Ended, Ending, Failure, Planned, PlannedAction, PlannedChange, Retry,
 };
-use capt_terraform::{Action, Backend, Error, FailedImport, Outcome, Outputs, Plan, Source};
+use capt_terraform::{Action, Backend, Error, FailedImport, Import, Outcome, Outputs, Plan, Source};
 use k8s_openapi::jiff::Timestamp;
 
 use super::Order;
@@ -28,6 +28,8 @@ pub(in crate::workspace) struct Over {
     pub(in crate::workspace) outputs: Option<Outputs>,
     /// The backend that keeps the state, where it is not CAPT's choice, as the last plan showed.
     pub(in crate::workspace) elsewhere: Option<String>,
+    /// What the last plan was asked to import.
+    pub(in crate::workspace) imports: Vec<Import>,
     /// What an interrupted apply has made and the last plan did not take in.
     pub(in crate::workspace) not_imported: Vec<FailedImport>,
     /// The digest that the Workspace's apply had written when it began.
@@ -86,6 +88,7 @@ impl Over {
             plan,
             outputs,
             elsewhere: entry.elsewhere.clone(),
+            imports: order.run.imports.clone(),
             not_imported: entry.not_imported.clone(),
             digest: order.digest.clone(),
             restored: order.restored.clone(),

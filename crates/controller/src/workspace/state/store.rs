@@ -14,7 +14,7 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::PostParams;
-use kube::{Client, Resource};
+use kube::{Api, Client, Resource};
 use serde_json::{Value, json};
 
 use super::staged;
@@ -81,7 +81,9 @@ async fn recover(
         serial = version.serial,
         "a state that was half written is completed"
     );
-    let stored = write(client, place, &Stored { digest: None, secrets }, &version).await?;
+    // It is staged already, and stays so until it is whole.
+    let stored = put_all(client, place, &Stored { digest: None, secrets }, &version).await?;
+    staged::remove(client, place).await?;
     Ok((stored, Some(version)))
 }
 
@@ -94,11 +96,36 @@ pub(in crate::workspace) async fn write(
 ) -> Result<Stored, Error> {
     let text = version.text.clone();
     let packed = aside(move || pack(text.expose())).await?;
-    let pieces: Vec<&[u8]> = packed.chunks(FULL).collect();
-    let is_divided = pieces.len() > 1 || stored.secrets.len() > 1;
+    let is_divided = packed.len() > FULL || stored.secrets.len() > 1;
     if is_divided {
         staged::put(client, place, version, &packed).await?;
     }
+    let stored = put_packed(client, place, stored, version, &packed).await?;
+    if is_divided {
+        staged::remove(client, place).await?;
+    }
+    Ok(stored)
+}
+
+async fn put_all(
+    client: &Client,
+    place: &Place,
+    stored: &Stored,
+    version: &StateVersion,
+) -> Result<Stored, Error> {
+    let text = version.text.clone();
+    let packed = aside(move || pack(text.expose())).await?;
+    put_packed(client, place, stored, version, &packed).await
+}
+
+async fn put_packed(
+    client: &Client,
+    place: &Place,
+    stored: &Stored,
+    version: &StateVersion,
+    packed: &[u8],
+) -> Result<Stored, Error> {
+    let pieces: Vec<&[u8]> = packed.chunks(FULL).collect();
     let mut written = Vec::new();
     for (index, piece) in pieces.iter().enumerate().rev() {
         let mut metadata = labelled(place, index, pieces.len());
@@ -111,9 +138,6 @@ pub(in crate::workspace) async fn write(
     written.reverse();
     for left in stored.secrets.iter().skip(pieces.len()) {
         kept::remove(&secrets(client, place), left, &doing("tidying", place)).await?;
-    }
-    if is_divided {
-        staged::remove(client, place).await?;
     }
     Ok(Stored { digest: Some(version.digest.clone()), secrets: written })
 }
@@ -137,11 +161,33 @@ async fn put(
         let name = found.name.as_deref().unwrap_or_default();
         kept::merge(&api, name, &json!({ "metadata": patch, "data": data }), &doing).await?
     } else {
-        let data = [(KEY.to_owned(), ByteString(content.to_vec()))].into();
-        let secret = Secret { metadata, data: Some(data), ..Secret::default() };
-        api.create(&PostParams::default(), &secret).await.map_err(Error::api(doing))?
+        create(&api, place, metadata, content, doing).await?
     };
     Ok(ObjectMeta { managed_fields: None, ..secret.meta().clone() })
+}
+
+/// Makes a Secret. One that a writer who died has made for a version that was never whole is written over.
+async fn create(
+    api: &Api<Secret>,
+    place: &Place,
+    metadata: ObjectMeta,
+    content: &[u8],
+    doing: String,
+) -> Result<Secret, Error> {
+    let name = metadata.name.clone().unwrap_or_default();
+    let is_part = name != place.state_secret();
+    let data = [(KEY.to_owned(), ByteString(content.to_vec()))].into();
+    let secret = Secret { metadata, data: Some(data), ..Secret::default() };
+    let created = api.create(&PostParams::default(), &secret).await.map_err(Error::api(&doing));
+    let Err(error) = created else { return created };
+    if !is_part || !error.is_conflict() {
+        return Err(error);
+    }
+    let found = api.get_metadata_opt(&name).await.map_err(Error::api(&doing))?;
+    let Some(found) = found.filter(|found| place.made(&found.metadata)) else { return Err(error) };
+    let version = json!({ "resourceVersion": found.metadata.resource_version, "uid": found.metadata.uid });
+    let data = json!({ KEY: ByteString(content.to_vec()) });
+    kept::merge(api, &name, &json!({ "metadata": version, "data": data }), &doing).await
 }
 
 /// What is on a Secret of a state: ours, and that by which Terraform finds it.
