@@ -291,7 +291,7 @@ mod tests {
             call("apply_start", "a.b", "delete", Some("1")), call("apply_complete", "a.b", "delete", None),
             call("apply_start", "a.b", "create", None),
         ],
-        &["create a.b false"], &["delete a.b -"],
+        &["create a.b false"], &["delete a.b 1"],
     )]
     #[case::made_before_the_other_is_deleted(
         vec![

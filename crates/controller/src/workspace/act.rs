@@ -1,5 +1,6 @@
 //! Carries out what was decided about a Workspace. Every write can be repeated.
 
+mod calls;
 mod finish;
 mod hand_back;
 mod previews;
@@ -14,7 +15,6 @@ use capt_core::apply::Blocked;
 use capt_core::standing::{Standing, cluster_name, standing};
 use capt_core::workspace::backend;
 use capt_core::workspace::decide::{Operation, Start, Step, Which};
-use capt_core::workspace::interrupted::{InterruptedCall, shows_at_next_plan};
 use capt_core::workspace::observed::{BegunRecord, Memory, Observed, State};
 use capt_core::workspace::runner::{Starter, earlier};
 use capt_core::workspace::status::Effect;
@@ -23,7 +23,7 @@ use kube::{Api, ResourceExt};
 use serde_json::json;
 use tracing::warn;
 
-use super::journal::{self, Journal};
+use super::journal;
 use super::keeper::SecretKeeper;
 use super::observe::Seen;
 use super::place::Place;
@@ -244,21 +244,9 @@ impl Acting<'_> {
             restored: self.seen.found.as_ref().and_then(|found| found.restored.clone()),
             preview: self.seen.preview.clone().filter(|_| is_preview),
             keeper: Some(Box::new(SecretKeeper::new(&self.context.client, self.place, self.terraform))),
-            journal: Some(Journal::new(&self.context.client, self.place, self.terraform, &self.seen.record)),
+            journal: Some(self.journal(&start.operation)),
         });
         Ok(Done::Told(effect))
-    }
-
-    /// Whether the plan was made with everything that the record says was made. A run of another manager may have gone on since: then
-    /// the plan is made again.
-    fn plan_knows_all(&self) -> bool {
-        let Some(over) = &self.seen.over else { return true };
-        let made = journal::imports(&self.seen.record);
-        let knows = made.iter().all(|import| over.imports.contains(import));
-        if !knows {
-            self.terraform.runs.settle(&self.place.workspace_uid);
-        }
-        knows
     }
 
     async fn inputs(&self, which: Which) -> Result<Option<(Run, String)>, Error> {
@@ -305,8 +293,7 @@ impl Acting<'_> {
             interrupted: self.interrupted(),
             ..self.seen.record.memory.clone()
         };
-        let over = self.seen.interrupted.as_ref().is_some_and(|interrupted| interrupted.over);
-        let (lock, calls) = (self.provider_lock(), journal::carried(&self.seen.record, over));
+        let (lock, calls) = (self.provider_lock(), self.carried_calls());
         let inputs = keeps.then_some((run, fingerprint));
         let wanted =
             Saving { inputs, provider_lock: lock.as_deref(), calls: Some(&calls), ..saving(&memory, true) };
@@ -424,14 +411,6 @@ impl Acting<'_> {
             return Ok(());
         }
         self.save(saving(&memory, false)).await.map(drop)
-    }
-
-    /// The calls that a person has to look after, and that are remembered once another apply begins or all is in line. What a
-    /// comparison with reality shows is not among them.
-    fn interrupted(&self) -> Vec<InterruptedCall> {
-        let remembered = &self.seen.record.memory.interrupted;
-        let known = self.seen.interrupted.as_ref().map_or(remembered, |interrupted| &interrupted.calls);
-        known.iter().filter(|call| !shows_at_next_plan(call)).cloned().collect()
     }
 
     /// Puts on record what is remembered, and with it the logs of runs that ended: nothing is written for them alone then.

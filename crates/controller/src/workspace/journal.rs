@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use capt_core::workspace::interrupted::{InterruptedCall, MadeObject};
-use capt_terraform::{Calls, FailedImport, FinishedCall, Import};
+use capt_terraform::{BegunCall, Calls, FailedImport, FinishedCall, Import};
 use kube::Client;
 use tokio::sync::watch;
 use tokio::time::sleep;
@@ -34,6 +34,8 @@ pub(super) struct Journal {
     terraform: Arc<Terraform>,
     /// What earlier applies made and what is not known to be in the state.
     earlier: Vec<FinishedCall>,
+    /// Calls of an earlier apply of which nobody can say yet whether it died.
+    undecided: Vec<BegunCall>,
 }
 
 /// What a run has reported of its calls.
@@ -54,12 +56,20 @@ impl Reported {
 }
 
 impl Journal {
-    pub(super) fn new(client: &Client, place: &Place, terraform: &Arc<Terraform>, record: &Record) -> Self {
+    /// `undecided` are calls that stay on record beside those of this run.
+    pub(super) fn new(
+        client: &Client,
+        place: &Place,
+        terraform: &Arc<Terraform>,
+        record: &Record,
+        undecided: Vec<BegunCall>,
+    ) -> Self {
         Self {
             client: client.clone(),
             place: place.clone(),
             terraform: Arc::clone(terraform),
             earlier: unsettled(record).finished,
+            undecided,
         }
     }
 
@@ -103,7 +113,8 @@ impl Journal {
     }
 
     async fn write(&self, calls: &Calls, touched: &Calls) -> Result<(), Error> {
-        let calls = with_earlier(&self.earlier, touched, calls);
+        let mut calls = with_earlier(&self.earlier, touched, calls);
+        calls.begun.splice(0..0, self.undecided.iter().cloned());
         self.terraform.records.note_calls(&self.client, &self.place, &calls).await
     }
 }
@@ -167,7 +178,6 @@ pub(super) fn interrupted(record: &Record, not_imported: &[FailedImport]) -> Vec
 
 #[cfg(test)]
 mod tests {
-    use capt_terraform::BegunCall;
     use k8s_openapi::jiff::Timestamp;
 
     use super::*;

@@ -131,3 +131,40 @@ async fn the_lock_file_of_the_module_itself_comes_before_all_others() {
     let placed = bed.workdir().join("module/.terraform.lock.hcl");
     assert_eq!(fs::read_to_string(placed).unwrap(), "# of the module");
 }
+
+/// As providers say it: neither the address nor the line is named.
+const REFUSES_TO_IMPORT: &str = r#"case "$1" in
+state) exit 0;;
+plan)
+  echo plan >> "${0%/*}/plans"
+  if grep -q 'to = a.bad' zz_capt_imports.tf 2>/dev/null || test -e "${0%/*}/broken"; then
+    echo '{"@level":"error","@message":"Error","type":"diagnostic","diagnostic":{"severity":"error","summary":"resource a does not support import","detail":""}}'
+    exit 1
+  fi
+  exit 0;;
+esac"#;
+
+#[tokio::test]
+async fn an_import_that_a_provider_refuses_without_its_address_is_found() {
+    let directory = tempfile::tempdir().unwrap();
+    let bed = Bed::with(script(&directory, REFUSES_TO_IMPORT)).await;
+    let import = |address: &str| capt_terraform::Import {
+        address: address.to_owned(),
+        id: "1".to_owned(),
+        replaces: Vec::new(),
+    };
+    let imports = ["a.one", "a.two", "a.bad", "a.three"].map(import).to_vec();
+    let run = capt_terraform::Run { imports, ..inline("") };
+
+    let plan = bed.plan(&run).await.unwrap();
+    let failed: Vec<&str> = plan.not_imported.iter().map(|failed| failed.address.as_str()).collect();
+    assert_eq!(failed, ["a.bad"]);
+    assert!(plan.not_imported[0].why.contains("does not support import"), "{:?}", plan.not_imported);
+
+    // What is wrong with the module itself is told after one more plan.
+    fs::write(directory.path().join("broken"), "").unwrap();
+    fs::write(directory.path().join("plans"), "").unwrap();
+    let error = bed.plan(&run).await.unwrap_err();
+    assert!(error.to_string().contains("plan failed"), "{error}");
+    assert_eq!(fs::read_to_string(directory.path().join("plans")).unwrap().lines().count(), 2);
+}
