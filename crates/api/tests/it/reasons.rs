@@ -40,6 +40,7 @@ fn only_what_calls_for_the_user_is_trouble() {
             "Incompatible",
             "InitFailed",
             "InputMissing",
+            "InterruptedCalls",
             "InvalidRun",
             "KindNotServed",
             "KubeconfigInvalid",

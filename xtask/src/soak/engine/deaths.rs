@@ -25,7 +25,7 @@ use super::host::Host;
 use super::{End, LONGEST_LIFE, PAUSE, SETTLED_WITHIN, Subject};
 use objects::{Key, Named, Objects, module, named};
 
-/// A call that began so short a time before a death is on no record if the directory is lost, too.
+/// A call that began so short a time before the manager died, or after that, is on no record if the directory is lost, too.
 const LAST_MOMENT: Duration = Duration::from_millis(150);
 
 /// What happened.
@@ -58,8 +58,8 @@ impl Summary {
 /// Everything that is counted.
 struct Count {
     named: BTreeSet<Named>,
-    /// When containers died whose directory was lost.
-    lost_at: Vec<SystemTime>,
+    /// From when to when containers died whose directory was lost: the manager first, then all that it had started.
+    lost_at: Vec<(SystemTime, SystemTime)>,
 }
 
 /// Kills so many containers each, with their directory kept and lost. An error means that the soak itself could not go on.
@@ -104,10 +104,11 @@ pub(in crate::soak) async fn soak(
         let life = Duration::from_millis(random.u64(0..LONGEST_LIFE.as_millis().try_into()?));
         sleep(life).await;
         println!("round {round}: {end:?} after {life:?}");
+        let began = SystemTime::now();
         host.end(end).with_context(context)?;
         if end == (End::Death { lost: true }) {
             summary.deaths_lost += 1;
-            count.lost_at.push(SystemTime::now());
+            count.lost_at.push((began, SystemTime::now()));
         } else {
             summary.deaths_kept += 1;
         }
@@ -176,8 +177,8 @@ fn judge(
     Ok(())
 }
 
-fn is_in_the_last_moment(made: SystemTime, deaths: &[SystemTime]) -> bool {
-    deaths.iter().any(|death| death.duration_since(made).is_ok_and(|before| before <= LAST_MOMENT))
+fn is_in_the_last_moment(made: SystemTime, deaths: &[(SystemTime, SystemTime)]) -> bool {
+    deaths.iter().any(|(began, ended)| made + LAST_MOMENT >= *began && made <= *ended)
 }
 
 /// Reads which calls were named by Workspaces that are gone.
