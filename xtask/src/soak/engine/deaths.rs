@@ -60,6 +60,8 @@ struct Count {
     named: BTreeSet<Named>,
     /// From when to when containers died whose directory was lost: the manager first, then all that it had started.
     lost_at: Vec<(SystemTime, SystemTime)>,
+    /// The same of deaths whose directory was kept: if it is lost at the next death, perhaps before anybody has read it.
+    kept_at: Vec<(SystemTime, SystemTime)>,
 }
 
 /// Kills so many containers each, with their directory kept and lost. An error means that the soak itself could not go on.
@@ -74,7 +76,7 @@ pub(in crate::soak) async fn soak(
     let mut host = Host::start(capt, Subject::Container, place.path(), Some(tool)).await?;
     let mut random = fastrand::Rng::with_seed(seed);
     let mut fleet = Fleet::of(module(objects.directory()));
-    let mut count = Count { named: BTreeSet::new(), lost_at: Vec::new() };
+    let mut count = Count { named: BTreeSet::new(), lost_at: Vec::new(), kept_at: Vec::new() };
     let mut summary = Summary {
         tool: tool.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         seed,
@@ -106,9 +108,10 @@ pub(in crate::soak) async fn soak(
         println!("round {round}: {end:?} after {life:?}");
         let began = SystemTime::now();
         host.end(end).with_context(context)?;
+        count.kept_at.push((began, SystemTime::now()));
         if end == (End::Death { lost: true }) {
             summary.deaths_lost += 1;
-            count.lost_at.push((began, SystemTime::now()));
+            count.lost_at.append(&mut count.kept_at);
         } else {
             summary.deaths_kept += 1;
         }
