@@ -82,7 +82,8 @@ async fn recover(
         "a state that was half written is completed"
     );
     // It is staged already, and stays so until it is whole.
-    let stored = put_all(client, place, &Stored { digest: None, secrets }, &version).await?;
+    let (before, packed) = (Stored { digest: None, secrets }, packed_text(&version).await?);
+    let stored = put_packed(client, place, &before, &version, &packed).await?;
     staged::remove(client, place).await?;
     Ok((stored, Some(version)))
 }
@@ -94,8 +95,7 @@ pub(in crate::workspace) async fn write(
     stored: &Stored,
     version: &StateVersion,
 ) -> Result<Stored, Error> {
-    let text = version.text.clone();
-    let packed = aside(move || pack(text.expose())).await?;
+    let packed = packed_text(version).await?;
     let is_divided = packed.len() > FULL || stored.secrets.len() > 1;
     if is_divided {
         staged::put(client, place, version, &packed).await?;
@@ -107,15 +107,9 @@ pub(in crate::workspace) async fn write(
     Ok(stored)
 }
 
-async fn put_all(
-    client: &Client,
-    place: &Place,
-    stored: &Stored,
-    version: &StateVersion,
-) -> Result<Stored, Error> {
+async fn packed_text(version: &StateVersion) -> Result<Vec<u8>, Error> {
     let text = version.text.clone();
-    let packed = aside(move || pack(text.expose())).await?;
-    put_packed(client, place, stored, version, &packed).await
+    aside(move || pack(text.expose())).await
 }
 
 async fn put_packed(
