@@ -103,24 +103,26 @@ impl Calls {
     /// The same without any secret. An identifier that holds one names nothing any more, and is left out.
     #[must_use]
     pub(crate) fn redacted(self, redactor: &Redactor) -> Self {
-        let address = |address: &str| redactor.redact(address);
+        let shown = |address: &str, id: Option<String>| {
+            let shown = redactor.redact(address);
+            let id = id.filter(|id| shown == address && redactor.redact(id) == *id);
+            (shown, id)
+        };
         Self {
             begun: self
                 .begun
                 .into_iter()
-                .map(|call| {
-                    let shown = address(&call.address);
-                    let kept = |id: &String| shown == call.address && redactor.redact(id) == *id;
-                    BegunCall { id_value: call.id_value.filter(kept), address: shown, ..call }
+                .map(|mut call| {
+                    (call.address, call.id_value) = shown(&call.address, call.id_value);
+                    call
                 })
                 .collect(),
             finished: self
                 .finished
                 .into_iter()
-                .map(|call| {
-                    let shown = address(&call.address);
-                    let kept = |id: &String| shown == call.address && redactor.redact(id) == *id;
-                    FinishedCall { id_value: call.id_value.filter(kept), address: shown, ..call }
+                .map(|mut call| {
+                    (call.address, call.id_value) = shown(&call.address, call.id_value);
+                    call
                 })
                 .collect(),
             more_finished: self.more_finished,

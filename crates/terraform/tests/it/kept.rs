@@ -259,20 +259,31 @@ async fn after_a_death_in_mid_apply_only_what_was_in_flight_is_made_again(#[case
     assert!(made(&file) <= 6, "{}", made(&file));
 }
 
+/// An apply whose keeper goes away, until it has said that the state is not stored.
+async fn applying_without_keeper(
+    bed: &Arc<Bed>,
+    run: &Run,
+    plan: Plan,
+    shelf: &Arc<Shelf>,
+) -> tokio::task::JoinHandle<Result<Applied, Error>> {
+    let seen = Arc::new(Seen::default());
+    let applying = tokio::spawn({
+        let (bed, run, shelf, seen) = (Arc::clone(bed), run.clone(), Arc::clone(shelf), Arc::clone(&seen));
+        async move { apply(&bed, &run, &plan, &seen, &shelf).await }
+    });
+    until("the apply has begun", || seen.started().contains(&Verb::Apply)).await;
+    shelf.kept().away = true;
+    until("the run reports it", || seen.any(|event| matches!(event, Event::StateNotStored(_)))).await;
+    applying
+}
+
 #[tokio::test]
 async fn a_keeper_that_is_away_for_the_whole_apply_gets_the_state_afterwards() {
     let (bed, shelf) = (Arc::new(Bed::new().await), Shelf::begun());
     let file = bed.root.path().join("made");
     let run = slow(&file, 2);
     let first = plan(&bed, &run, &shelf).await.unwrap();
-    let seen = Arc::new(Seen::default());
-    let applying = tokio::spawn({
-        let (bed, run, shelf, seen) = (Arc::clone(&bed), run.clone(), Arc::clone(&shelf), Arc::clone(&seen));
-        async move { apply(&bed, &run, &first, &seen, &shelf).await }
-    });
-    until("the apply has begun", || seen.started().contains(&Verb::Apply)).await;
-    shelf.kept().away = true;
-    until("it is told", || seen.any(|event| matches!(event, Event::StateNotStored(_)))).await;
+    let applying = applying_without_keeper(&bed, &run, first, &shelf).await;
     assert_eq!(made(&file), 2);
     shelf.kept().away = false;
 
@@ -288,14 +299,7 @@ async fn a_state_that_could_not_be_stored_keeps_its_lock_and_is_stored_first_of_
     let mut run = slow(&file, 2);
     run.limits.grace = Duration::from_millis(100);
     let first = plan(&bed, &run, &shelf).await.unwrap();
-    let seen = Arc::new(Seen::default());
-    let applying = tokio::spawn({
-        let (bed, run, shelf, seen) = (Arc::clone(&bed), run.clone(), Arc::clone(&shelf), Arc::clone(&seen));
-        async move { apply(&bed, &run, &first, &seen, &shelf).await }
-    });
-    until("the apply has begun", || seen.started().contains(&Verb::Apply)).await;
-    shelf.kept().away = true;
-    until("it is told", || seen.any(|event| matches!(event, Event::StateNotStored(_)))).await;
+    let applying = applying_without_keeper(&bed, &run, first, &shelf).await;
     bed.engine.interrupt(&crate::bed::identity()).await.unwrap();
     let error = applying.await.unwrap().unwrap_err();
     assert!(matches!(error, Error::StatePush { .. }), "{error:?}");
